@@ -1,0 +1,488 @@
+//! The durable events of a session, and how a stored one is written.
+//!
+//! A session is a log of these. They grow by addition only: new kinds, and new fields with
+//! defaults. A record of a kind that this build does not know is kept as [`UnknownEvent`].
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::{
+    Author, CallId, ClientMessageId, ErrorReport, ForkOrigin, InterruptReason, ItemId, QuestionId,
+    QuestionKind, Seq, SuspendReason, TimestampMs, ToolCall, ToolEffect, ToolStatus, TurnEnd,
+    TurnId, Usage, UsagePurpose,
+};
+
+/// One durable event.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    /// Position in the log.
+    pub seq: Seq,
+    /// When it happened.
+    pub at: TimestampMs,
+    /// The turn that it belongs to.
+    pub turn_id: Option<TurnId>,
+    /// What happened.
+    pub body: EventBody,
+}
+
+/// Version of the record format that this build writes.
+const RECORD_VERSION: u32 = 1;
+
+/// Why a stored event cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum DecodeEventError {
+    /// The envelope is not what any version writes.
+    #[error("the event record is not readable")]
+    Envelope(#[source] serde_json::Error),
+    /// The body is damaged although the version is known.
+    #[error("the body of the {kind} event at {seq} is not readable")]
+    Body {
+        /// The stored kind.
+        kind: String,
+        /// The stored position.
+        seq: Seq,
+        /// What the parser says.
+        #[source]
+        source: serde_json::Error,
+    },
+}
+
+#[derive(Serialize)]
+struct EnvelopeOut<'a, B> {
+    v: u32,
+    seq: Seq,
+    at: TimestampMs,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    turn: Option<TurnId>,
+    kind: &'a str,
+    body: B,
+}
+
+#[derive(Deserialize)]
+struct EnvelopeIn<'a> {
+    v: u32,
+    seq: Seq,
+    at: TimestampMs,
+    #[serde(default)]
+    turn: Option<TurnId>,
+    #[serde(borrow)]
+    kind: std::borrow::Cow<'a, str>,
+    #[serde(borrow)]
+    body: &'a RawValue,
+}
+
+macro_rules! bodies {
+    ($($(#[$doc:meta])* $name:ident => $kind:literal,)+) => {
+        /// What happened.
+        #[derive(Debug, Clone, PartialEq)]
+        #[expect(missing_docs, reason = "each variant holds the documented type of the same name")]
+        pub enum EventBody {
+            $($name($name),)+
+            Unknown(UnknownEvent),
+        }
+
+        impl EventBody {
+            /// The stored name of the kind.
+            pub fn kind(&self) -> &str {
+                match self {
+                    $(Self::$name(_) => $kind,)+
+                    Self::Unknown(unknown) => &unknown.kind,
+                }
+            }
+        }
+
+        $(impl From<$name> for EventBody {
+            fn from(body: $name) -> Self {
+                Self::$name(body)
+            }
+        })+
+
+        impl Event {
+            /// Writes the record: one JSON object without line breaks.
+            pub fn encode(&self) -> Vec<u8> {
+                let Self { seq, at, turn_id, body } = self;
+                match body {
+                    $(EventBody::$name(body) => encode(&EnvelopeOut {
+                        v: RECORD_VERSION, seq: *seq, at: *at, turn: *turn_id, kind: $kind, body,
+                    }),)+
+                    EventBody::Unknown(unknown) => unknown.record_json.clone().into_bytes(),
+                }
+            }
+
+            /// Reads a record.
+            ///
+            /// # Errors
+            /// When the envelope is damaged, or a body that this build should know is. Kinds and
+            /// bodies of newer versions become [`EventBody::Unknown`].
+            pub fn decode(record: &[u8]) -> Result<Self, DecodeEventError> {
+                let envelope: EnvelopeIn<'_> =
+                    serde_json::from_slice(record).map_err(DecodeEventError::Envelope)?;
+                let EnvelopeIn { v, seq, at, turn, kind, body } = envelope;
+                let unknown = || EventBody::Unknown(UnknownEvent {
+                    kind: kind.clone().into_owned(),
+                    record_json: String::from_utf8_lossy(record).into_owned(),
+                });
+                let body = match &*kind {
+                    $($kind => match serde_json::from_str(body.get()) {
+                        Ok(body) => EventBody::$name(body),
+                        Err(_newer) if v > RECORD_VERSION => unknown(),
+                        Err(source) => {
+                            return Err(DecodeEventError::Body { kind: kind.into_owned(), seq, source });
+                        }
+                    },)+
+                    _ => unknown(),
+                };
+                Ok(Self { seq, at, turn_id: turn, body })
+            }
+        }
+    };
+}
+
+fn encode<T: Serialize>(envelope: &EnvelopeOut<'_, T>) -> Vec<u8> {
+    #[expect(clippy::expect_used, reason = "no map keys, no fallible Serialize in the event types")]
+    serde_json::to_vec(envelope).expect("events serialize")
+}
+
+bodies! {
+    SessionCreated => "session_created",
+    SessionRenamed => "session_renamed",
+    ModelChanged => "model_changed",
+    MessageAccepted => "message_accepted",
+    MessageWithdrawn => "message_withdrawn",
+    MessagesDelivered => "messages_delivered",
+    TurnStarted => "turn_started",
+    TurnSuspended => "turn_suspended",
+    TurnResumed => "turn_resumed",
+    TurnCompleted => "turn_completed",
+    TurnFailed => "turn_failed",
+    TurnInterrupted => "turn_interrupted",
+    AssistantMessage => "assistant_message",
+    AttemptRestarted => "attempt_restarted",
+    ToolCallStarted => "tool_call_started",
+    ToolCallFinished => "tool_call_finished",
+    QuestionAsked => "question_asked",
+    QuestionAnswered => "question_answered",
+    UsageRecorded => "usage_recorded",
+    ContextTrimmed => "context_trimmed",
+    Notice => "notice",
+}
+
+/// An event of a kind that this build does not know, kept as it was stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UnknownEvent {
+    /// The stored kind.
+    pub kind: String,
+    /// The whole stored record.
+    pub record_json: String,
+}
+
+/// Where a title comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TitleSource {
+    /// Cut from the first message.
+    FirstMessage,
+    /// Written by a model.
+    Model,
+    /// Written by a user; never replaced automatically.
+    Manual,
+}
+
+/// What happens to a message that arrives while a turn runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Delivery {
+    /// It runs after the turn, in order of acceptance.
+    #[default]
+    Queue,
+    /// It is shown to the model at the next tool boundary of the running turn.
+    Steer,
+    /// The running turn is cancelled, then it runs before other queued messages.
+    Interrupt,
+}
+
+/// How whole an assistant message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Completeness {
+    /// The provider finished it.
+    Complete,
+    /// The provider's output limit cut it.
+    Cut,
+    /// It was interrupted, or the stream or the daemon broke off.
+    Incomplete,
+}
+
+/// How grave a notice is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoticeLevel {
+    /// Good to know.
+    Info,
+    /// Somebody should look.
+    Warn,
+}
+
+/// A session exists. Always the first event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionCreated {
+    /// Absolute path of the directory that tools work in.
+    pub workspace: String,
+    /// Manual title, or empty.
+    #[serde(default)]
+    pub title: String,
+    /// Model asked for; empty means the daemon's default.
+    #[serde(default)]
+    pub model: String,
+    /// Set when it is a copy.
+    #[serde(default)]
+    pub origin: Option<ForkOrigin>,
+}
+
+/// The title changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionRenamed {
+    /// The new title.
+    pub title: String,
+    /// Where it comes from.
+    pub source: TitleSource,
+    /// Who renamed it; none for automatic titles.
+    #[serde(default)]
+    pub by: Option<Author>,
+}
+
+/// Another model answers from the next turn on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelChanged {
+    /// Empty means the daemon's default.
+    pub model: String,
+    /// Who changed it.
+    #[serde(default)]
+    pub by: Option<Author>,
+}
+
+/// A user message is durable and will be answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageAccepted {
+    /// The message.
+    pub item_id: ItemId,
+    /// The id that the client made for it.
+    pub client_message_id: ClientMessageId,
+    /// Its text.
+    pub text: String,
+    /// What happens when a turn is running.
+    #[serde(default)]
+    pub delivery: Delivery,
+    /// Who sent it.
+    pub author: Author,
+}
+
+/// A queued message was taken back before a turn used it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageWithdrawn {
+    /// The message.
+    pub item_id: ItemId,
+    /// Who took it back.
+    pub by: Author,
+}
+
+/// Steering messages were handed to the model inside the running turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessagesDelivered {
+    /// The messages, in order.
+    pub item_ids: Vec<ItemId>,
+}
+
+/// A turn began.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnStarted {
+    /// The messages that it answers.
+    pub item_ids: Vec<ItemId>,
+    /// Provider that answers, such as "openai-compatible" or "offline".
+    pub provider: String,
+    /// Model that answers.
+    pub model: String,
+}
+
+/// A turn stands still; a question or a policy decides how it goes on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnSuspended {
+    /// Why.
+    pub reason: SuspendReason,
+}
+
+/// A suspended turn goes on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnResumed {
+    /// Who decided so; none when the policy did.
+    #[serde(default)]
+    pub by: Option<Author>,
+}
+
+/// A turn ended by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnCompleted {
+    /// Why.
+    pub end: TurnEnd,
+    /// Model rounds in the turn.
+    pub rounds: u32,
+    /// Tokens over all requests of the turn.
+    #[serde(default)]
+    pub usage: Usage,
+    /// Milliseconds between start and end, without suspended time.
+    #[serde(default)]
+    pub elapsed_ms: u64,
+}
+
+/// A turn ended with an error.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnFailed {
+    /// What went wrong and what to do.
+    pub error: ErrorReport,
+    /// Tokens over all requests of the turn.
+    #[serde(default)]
+    pub usage: Usage,
+}
+
+/// A turn was cut off.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnInterrupted {
+    /// Why.
+    pub reason: InterruptReason,
+    /// Who; none when nobody in particular.
+    #[serde(default)]
+    pub by: Option<Author>,
+    /// Tokens over all requests of the turn.
+    #[serde(default)]
+    pub usage: Usage,
+}
+
+/// One message of the model: an answer, or a request for tools.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AssistantMessage {
+    /// The message; deltas sent before carry the same id.
+    pub item_id: ItemId,
+    /// The model's reasoning, as far as the provider shows it.
+    #[serde(default)]
+    pub reasoning: String,
+    /// The text.
+    #[serde(default)]
+    pub text: String,
+    /// Tools that it asks for, in order.
+    #[serde(default)]
+    pub tool_calls: Vec<ToolCall>,
+    /// How whole it is.
+    pub completeness: Completeness,
+}
+
+/// An attempt at a model request broke off after text was shown; the text is void.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AttemptRestarted {
+    /// The item to discard.
+    pub discarded_item_id: ItemId,
+    /// Number of the attempt that starts now, from 2.
+    pub attempt: u32,
+    /// Why the earlier one broke off.
+    pub error: ErrorReport,
+}
+
+/// A tool is about to run. Durable before it does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolCallStarted {
+    /// The call.
+    pub call_id: CallId,
+    /// Name of the tool.
+    pub name: String,
+    /// Arguments after conversion to the tool's schema, as JSON text.
+    pub arguments_json: String,
+    /// What the tool may do.
+    pub effect: ToolEffect,
+}
+
+/// The result of a tool call. Every call gets exactly one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolCallFinished {
+    /// The call.
+    pub call_id: CallId,
+    /// Name of the tool.
+    pub name: String,
+    /// Outcome.
+    pub status: ToolStatus,
+    /// What the model is shown: head and tail when it was longer than the limit.
+    #[serde(default)]
+    pub output: String,
+    /// Machine-readable error; empty on success.
+    #[serde(default)]
+    pub error_code: String,
+    /// Bytes of output before it was cut.
+    #[serde(default)]
+    pub output_bytes: u64,
+    /// Milliseconds that it ran.
+    #[serde(default)]
+    pub elapsed_ms: u64,
+}
+
+/// The turn waits for an answer from any attached terminal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuestionAsked {
+    /// The question.
+    pub question_id: QuestionId,
+    /// What it is about.
+    pub kind: QuestionKind,
+    /// What to show.
+    pub prompt: String,
+    /// Answers to choose from; the first is the default.
+    pub choices: Vec<String>,
+}
+
+/// The first durable answer wins; all terminals see whose it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuestionAnswered {
+    /// The question.
+    pub question_id: QuestionId,
+    /// One of its choices; empty when a new message or an interrupt made it void.
+    pub choice: String,
+    /// Who answered.
+    #[serde(default)]
+    pub by: Option<Author>,
+}
+
+/// One request to a provider ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UsageRecorded {
+    /// What it was for.
+    pub purpose: UsagePurpose,
+    /// Provider that answered.
+    pub provider: String,
+    /// Model that answered.
+    pub model: String,
+    /// Its tokens.
+    pub usage: Usage,
+    /// Milliseconds from the request to the first byte of the answer.
+    #[serde(default)]
+    pub first_byte_ms: u64,
+    /// Milliseconds from the request to the end of the answer.
+    #[serde(default)]
+    pub elapsed_ms: u64,
+}
+
+/// Older turns no longer fit the model's window and are left out of requests. They stay in the log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContextTrimmed {
+    /// First event that requests are still made from.
+    pub first_kept_seq: Seq,
+    /// Estimated tokens left out now.
+    pub dropped_tokens: u64,
+}
+
+/// Something that users should know and that changes nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notice {
+    /// How grave.
+    pub level: NoticeLevel,
+    /// One or two sentences.
+    pub text: String,
+}
+
+#[cfg(test)]
+mod tests;

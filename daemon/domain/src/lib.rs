@@ -1,0 +1,36 @@
+//! The words that every other crate speaks: ids, events, tool results, token counts, error kinds.
+//!
+//! Its one job is to say what these things are and which values are legal. It must not know where
+//! they are stored, sent or shown: no I/O, no async, no clock, no randomness. It owns no state.
+
+mod author;
+mod cut;
+mod error;
+mod event;
+mod id;
+mod port;
+mod question;
+mod session;
+mod time;
+mod tool;
+mod turn;
+mod usage;
+
+pub use author::{Author, AuthorError};
+pub use cut::{cut_head_tail, cut_line, floor_char_boundary};
+pub use error::{ErrorKind, ErrorReport};
+pub use event::{
+    AssistantMessage, AttemptRestarted, Completeness, ContextTrimmed, DecodeEventError, Delivery,
+    Event, EventBody, MessageAccepted, MessageWithdrawn, MessagesDelivered, ModelChanged, Notice,
+    NoticeLevel, QuestionAnswered, QuestionAsked, SessionCreated, SessionRenamed, TitleSource,
+    ToolCallFinished, ToolCallStarted, TurnCompleted, TurnFailed, TurnInterrupted, TurnResumed,
+    TurnStarted, TurnSuspended, UnknownEvent, UsageRecorded,
+};
+pub use id::{CallId, ClientMessageId, IdError, ItemId, QuestionId, Seq, SessionId, TurnId};
+pub use port::{Clock, IdSource};
+pub use question::{CHOICE_CONTINUE, CHOICE_STOP, QuestionKind};
+pub use session::{ForkOrigin, SessionRecord, SessionStatus, Title, TitleError};
+pub use time::TimestampMs;
+pub use tool::{ToolCall, ToolEffect, ToolResult, ToolSpec, ToolStatus};
+pub use turn::{InterruptReason, SuspendReason, TurnEnd};
+pub use usage::{Usage, UsagePurpose};

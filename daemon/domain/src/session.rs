@@ -1,0 +1,120 @@
+//! A session as lists show it.
+
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::event::TitleSource;
+use crate::{Seq, SessionId, TimestampMs, Usage};
+
+/// What a session is doing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionStatus {
+    /// No turn runs and nothing is queued.
+    #[default]
+    Idle,
+    /// A turn runs.
+    Running,
+    /// A turn is suspended until somebody answers a question.
+    Waiting,
+}
+
+/// The session a session was copied from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForkOrigin {
+    /// The original.
+    pub session_id: SessionId,
+    /// Last event that was copied.
+    pub seq: Seq,
+}
+
+/// The index entry of a session: what a list shows, kept beside the log and rebuilt from it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionRecord {
+    /// The session.
+    pub session_id: SessionId,
+    /// One line; empty until a title is known.
+    pub title: String,
+    /// Where the title comes from.
+    #[serde(default)]
+    pub title_source: Option<TitleSource>,
+    /// Absolute path of the directory that tools work in.
+    pub workspace: String,
+    /// Model asked for; empty means the daemon's default.
+    #[serde(default)]
+    pub model: String,
+    /// When it was created.
+    pub created_at: TimestampMs,
+    /// When it last changed durably.
+    pub updated_at: TimestampMs,
+    /// Newest durable event.
+    pub last_seq: Seq,
+    /// What it was doing at that event.
+    #[serde(default)]
+    pub status: SessionStatus,
+    /// Messages accepted and not yet given to a turn.
+    #[serde(default)]
+    pub queued_messages: u32,
+    /// Turns started so far.
+    #[serde(default)]
+    pub turns: u64,
+    /// Token counts summed over all requests.
+    #[serde(default)]
+    pub usage: Usage,
+    /// The session this one was copied from.
+    #[serde(default)]
+    pub origin: Option<ForkOrigin>,
+}
+
+/// A title that a user may give: one line, 1 to 200 characters, no control characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Title(String);
+
+/// Why a title is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TitleError {
+    /// Nothing but white space.
+    #[error("it is empty")]
+    Empty,
+    /// Too long.
+    #[error("it has {chars} characters; at most {max} are allowed")]
+    TooLong {
+        /// Characters of the title.
+        chars: usize,
+        /// Most characters allowed.
+        max: usize,
+    },
+    /// Line breaks, escapes and the like.
+    #[error("it holds a control character")]
+    ControlCharacter,
+}
+
+impl Title {
+    /// Most characters of a title.
+    pub const MAX_CHARS: usize = 200;
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for Title {
+    type Err = TitleError;
+
+    fn from_str(text: &str) -> Result<Self, TitleError> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err(TitleError::Empty);
+        }
+        if text.chars().any(char::is_control) {
+            return Err(TitleError::ControlCharacter);
+        }
+        let chars = text.chars().count();
+        if chars > Self::MAX_CHARS {
+            return Err(TitleError::TooLong { chars, max: Self::MAX_CHARS });
+        }
+        Ok(Self(text.to_owned()))
+    }
+}

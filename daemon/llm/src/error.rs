@@ -1,0 +1,197 @@
+//! Why a model request failed.
+
+use std::time::Duration;
+
+use agentd_domain::ErrorReport;
+
+/// Why a model request failed. Texts never hold a key.
+#[derive(Debug, thiserror::Error)]
+pub enum LlmError {
+    /// No connection.
+    #[error("cannot connect to {base_url}: {detail}")]
+    Connect {
+        /// Where to.
+        base_url: String,
+        /// What the system says.
+        detail: String,
+    },
+    /// The answer did not begin in time.
+    #[error("no answer from {base_url} within {} ms", .after.as_millis())]
+    FirstByteTimeout {
+        /// Where from.
+        base_url: String,
+        /// How long we waited.
+        after: Duration,
+    },
+    /// The stream stayed open and silent.
+    #[error("the answer stopped arriving for {} ms", .after.as_millis())]
+    IdleTimeout {
+        /// How long we waited.
+        after: Duration,
+    },
+    /// The stream ended before the answer did.
+    #[error("the answer was cut off before its end")]
+    Cut,
+    /// The stream ended without any content.
+    #[error("the provider sent an empty answer")]
+    Empty,
+    /// The key is missing, wrong or not allowed.
+    #[error("the provider refused the API key ({status}): {message}")]
+    Auth {
+        /// HTTP status.
+        status: u16,
+        /// What the provider says, cut and masked.
+        message: String,
+    },
+    /// The account has no credit left.
+    #[error("the account's quota is used up: {message}")]
+    Quota {
+        /// What the provider says, cut and masked.
+        message: String,
+    },
+    /// Too many requests.
+    #[error("the provider limits the rate: {message}")]
+    RateLimited {
+        /// What the provider says, cut and masked.
+        message: String,
+        /// When to try again, if the provider said so.
+        retry_after: Option<Duration>,
+    },
+    /// The provider has trouble (HTTP 5xx, 408, or "overloaded" in the stream).
+    #[error("the provider has trouble ({status}): {message}")]
+    Server {
+        /// HTTP status, or 0 when it came in the stream.
+        status: u16,
+        /// What the provider says, cut and masked.
+        message: String,
+        /// When to try again, if the provider said so.
+        retry_after: Option<Duration>,
+    },
+    /// The conversation is longer than the model's window.
+    #[error("the conversation is too long for the model: {message}")]
+    ContextOverflow {
+        /// What the provider says, cut and masked.
+        message: String,
+    },
+    /// There is no such model or endpoint.
+    #[error("the provider does not know the model or the address: {message}")]
+    NotFound {
+        /// What the provider says, cut and masked.
+        message: String,
+    },
+    /// The request is not acceptable and will not be when repeated.
+    #[error("the provider refused the request ({status}): {message}")]
+    Invalid {
+        /// HTTP status, or 0 when it came in the stream.
+        status: u16,
+        /// What the provider says, cut and masked.
+        message: String,
+    },
+    /// The answer is not what the protocol says.
+    #[error("the provider's answer is not understandable: {detail}")]
+    Protocol {
+        /// What was wrong, cut and masked.
+        detail: String,
+    },
+    /// The answer is larger than we take.
+    #[error("the answer is larger than {limit} bytes")]
+    TooLarge {
+        /// The limit in bytes.
+        limit: usize,
+    },
+}
+
+impl LlmError {
+    /// True when the same request may succeed later.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            Self::Connect { .. }
+            | Self::FirstByteTimeout { .. }
+            | Self::IdleTimeout { .. }
+            | Self::Cut
+            | Self::Empty
+            | Self::RateLimited { .. }
+            | Self::Server { .. } => true,
+            Self::Auth { .. }
+            | Self::Quota { .. }
+            | Self::ContextOverflow { .. }
+            | Self::NotFound { .. }
+            | Self::Invalid { .. }
+            | Self::Protocol { .. }
+            | Self::TooLarge { .. } => false,
+        }
+    }
+
+    /// When the provider wants to be asked again.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::RateLimited { retry_after, .. } | Self::Server { retry_after, .. } => {
+                *retry_after
+            }
+            _ => None,
+        }
+    }
+
+    /// Machine-readable code for the log and for clients.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Connect { .. } => "PROVIDER_UNREACHABLE",
+            Self::FirstByteTimeout { .. } => "PROVIDER_FIRST_BYTE_TIMEOUT",
+            Self::IdleTimeout { .. } => "PROVIDER_IDLE_TIMEOUT",
+            Self::Cut => "PROVIDER_STREAM_CUT",
+            Self::Empty => "PROVIDER_EMPTY_ANSWER",
+            Self::Auth { .. } => "PROVIDER_AUTH",
+            Self::Quota { .. } => "PROVIDER_QUOTA",
+            Self::RateLimited { .. } => "PROVIDER_RATE_LIMITED",
+            Self::Server { .. } => "PROVIDER_ERROR",
+            Self::ContextOverflow { .. } => "CONTEXT_OVERFLOW",
+            Self::NotFound { .. } => "PROVIDER_NOT_FOUND",
+            Self::Invalid { .. } => "PROVIDER_REFUSED_REQUEST",
+            Self::Protocol { .. } => "PROVIDER_PROTOCOL",
+            Self::TooLarge { .. } => "PROVIDER_ANSWER_TOO_LARGE",
+        }
+    }
+
+    /// What a user can do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Connect { .. } => {
+                "check provider.base_url and that the server runs; `agentctl status` shows it"
+            }
+            Self::FirstByteTimeout { .. } => {
+                "send it again, or raise provider.first_byte_timeout_ms for a slow model"
+            }
+            Self::IdleTimeout { .. } => {
+                "send it again, or raise provider.idle_timeout_ms for a slow model"
+            }
+            Self::Cut | Self::Empty | Self::RateLimited { .. } | Self::Server { .. } => {
+                "send it again in a moment"
+            }
+            Self::Auth { .. } => {
+                "set the key in the environment or in provider.api_key_file, then `agentctl reload`"
+            }
+            Self::Quota { .. } => "check billing at the provider, or use another model",
+            Self::ContextOverflow { .. } => {
+                "start a new session, or set provider.context_tokens to the model's real window"
+            }
+            Self::NotFound { .. } => "check the model name (/model) and provider.base_url",
+            Self::Invalid { .. } => {
+                "the message says what the provider wants; another model may take it"
+            }
+            Self::Protocol { .. } => {
+                "check that provider.base_url is an OpenAI-compatible endpoint"
+            }
+            Self::TooLarge { .. } => "ask for a shorter answer",
+        }
+    }
+
+    /// The error as the log keeps it.
+    pub fn report(&self) -> ErrorReport {
+        ErrorReport {
+            code: self.code().to_owned(),
+            message: self.to_string(),
+            hint: self.hint().to_owned(),
+            retryable: self.is_retryable(),
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What a commit may hold.
+
+use agentd_domain::{ClientMessageId, Event, ItemId, Seq, SessionId, SessionRecord};
+use serde::{Deserialize, Serialize};
+
+use crate::Snapshot;
+
+/// Writes that become durable together.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// In order of application.
+    pub writes: Vec<Write>,
+}
+
+/// One write.
+#[derive(Debug)]
+pub enum Write {
+    /// Continues a log. The first event's `seq` must follow the log's last one, the others each other.
+    Append {
+        /// The log's session.
+        session_id: SessionId,
+        /// At least one event.
+        events: Vec<Event>,
+    },
+    /// Sets the index entry and moves the session in the order of lists.
+    PutSession(SessionRecord),
+    /// Replaces the snapshot.
+    PutSnapshot {
+        /// Its session.
+        session_id: SessionId,
+        /// The folded state.
+        snapshot: Snapshot,
+    },
+    /// Replaces the text of the message that is being written.
+    PutPartial {
+        /// Its session.
+        session_id: SessionId,
+        /// The text so far.
+        partial: PartialMessage,
+    },
+    /// Removes that text, because the whole message is in the log.
+    ClearPartial(SessionId),
+    /// Moves a terminal's read cursor; never backwards.
+    PutCursor {
+        /// The session.
+        session_id: SessionId,
+        /// The terminal.
+        client_id: String,
+        /// Newest event that it has shown.
+        seq: Seq,
+    },
+    /// Remembers the answer to a client's message id.
+    PutAccepted {
+        /// The session.
+        session_id: SessionId,
+        /// The client's id.
+        client_message_id: ClientMessageId,
+        /// The answer.
+        accepted: AcceptedMessage,
+    },
+    /// Notes that a turn is under way, so that the next start finds it.
+    MarkUnfinished(SessionId),
+    /// Takes that note away.
+    ClearUnfinished(SessionId),
+    /// Removes a session with everything under its id.
+    DeleteSession(SessionId),
+}
+
+/// The text of an assistant message so far.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartialMessage {
+    /// The message.
+    pub item_id: ItemId,
+    /// Reasoning so far.
+    pub reasoning: String,
+    /// Text so far.
+    pub text: String,
+}
+
+/// What was answered to a submitted message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AcceptedMessage {
+    /// The message.
+    pub item_id: ItemId,
+    /// Its MessageAccepted event.
+    pub seq: Seq,
+}
+
+impl Batch {
+    /// A batch of one write.
+    pub fn of(write: Write) -> Self {
+        Self { writes: vec![write] }
+    }
+}
+
+impl From<Vec<Write>> for Batch {
+    fn from(writes: Vec<Write>) -> Self {
+        Self { writes }
+    }
+}

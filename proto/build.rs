@@ -1,0 +1,24 @@
+//! Compiles `agentd/v1/*.proto` with protox, so that no `protoc` is needed.
+
+use std::env;
+use std::error::Error;
+use std::path::PathBuf;
+
+use prost::Message as _;
+
+const FILES: [&str; 5] = [
+    "agentd/v1/admin.proto",
+    "agentd/v1/event.proto",
+    "agentd/v1/session.proto",
+    "agentd/v1/stream.proto",
+    "agentd/v1/turn.proto",
+];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo:rerun-if-changed=agentd");
+    let descriptors = protox::compile(FILES, ["."])?;
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    std::fs::write(out.join("agentd_v1.binpb"), descriptors.encode_to_vec())?;
+    tonic_prost_build::configure().compile_fds(descriptors)?;
+    Ok(())
+}
