@@ -1,0 +1,226 @@
+//! A scripted OpenAI-compatible model server over real HTTP on loopback.
+//!
+//! ```no_run
+//! # async fn example() {
+//! use agentd_testkit::{LlmServer, Reply};
+//!
+//! let llm = LlmServer::start().await;
+//! llm.push(Reply::tool_call("calculator", r#"{"expression":"1+1"}"#));
+//! llm.push(Reply::text("It is 2."));
+//! // ... point the code under test at llm.base_url() ...
+//! let second = llm.wait_for_request(2).await;
+//! assert_eq!(second.tool_outputs(), ["2"]);
+//! # }
+//! ```
+//!
+//! Every request for `/chat/completions` is recorded and answered with, in this order: a 400 when it
+//! breaks a [rule](LlmServer::lenient); the first [`push_when`](LlmServer::push_when) reply that
+//! matches; the next [pushed](LlmServer::push) reply; the [default](LlmServer::set_default), which
+//! echoes the last user message. HTTP is written by hand because tests must control every byte.
+
+mod gate;
+mod http;
+mod reply;
+mod request;
+mod rules;
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+pub use gate::Gate;
+pub use reply::{Pace, Reply};
+pub use request::RecordedRequest;
+
+use rules::Rules;
+
+type Matcher = Box<dyn Fn(&RecordedRequest) -> bool + Send + Sync>;
+type DefaultReply = Box<dyn Fn(&RecordedRequest) -> Reply + Send + Sync>;
+
+/// A running server. Dropping it closes the port and all connections.
+#[derive(Debug)]
+pub struct LlmServer {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    _tasks: JoinSet<()>,
+}
+
+/// What connections share with the test.
+struct Shared {
+    script: Mutex<Script>,
+    recorded: watch::Sender<Vec<Arc<RecordedRequest>>>,
+    disconnects: watch::Sender<usize>,
+}
+
+struct Script {
+    matched: Vec<(Matcher, Reply)>,
+    queue: VecDeque<Reply>,
+    default: DefaultReply,
+    rules: Rules,
+    violations: Vec<String>,
+    models: Vec<String>,
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").field("recorded", &self.recorded).finish_non_exhaustive()
+    }
+}
+
+impl LlmServer {
+    /// Starts a server on a free loopback port.
+    #[expect(clippy::expect_used, reason = "without the server the test cannot go on")]
+    pub async fn start() -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("bind a loopback port");
+        let address = listener.local_addr().expect("the address of a bound socket");
+        let shared = Arc::new(Shared {
+            script: Mutex::new(Script {
+                matched: Vec::new(),
+                queue: VecDeque::new(),
+                default: Box::new(|request| Reply::text(&request.last_user_text())),
+                rules: Rules { pairing: true, reasoning: false },
+                violations: Vec::new(),
+                models: vec!["scripted".to_owned()],
+            }),
+            recorded: watch::Sender::new(Vec::new()),
+            disconnects: watch::Sender::new(0),
+        });
+        let mut tasks = JoinSet::new();
+        tasks.spawn(accept(listener, Arc::clone(&shared)));
+        Self { address, shared, _tasks: tasks }
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What to configure as the provider's base URL; ends in `/v1`.
+    pub fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// Adds a reply to the end of the script.
+    pub fn push(&self, reply: Reply) {
+        self.shared.script().queue.push_back(reply);
+    }
+
+    /// Adds a reply for the first request that matches, whatever stands in the script. Used once.
+    pub fn push_when(
+        &self,
+        matches: impl Fn(&RecordedRequest) -> bool + Send + Sync + 'static,
+        reply: Reply,
+    ) {
+        self.shared.script().matched.push((Box::new(matches), reply));
+    }
+
+    /// Sets the answer to requests for which nothing is scripted.
+    pub fn set_default(&self, reply: impl Fn(&RecordedRequest) -> Reply + Send + Sync + 'static) {
+        self.shared.script().default = Box::new(reply);
+    }
+
+    /// Replies pushed and not used yet.
+    pub fn unused_replies(&self) -> usize {
+        let script = self.shared.script();
+        script.queue.len() + script.matched.len()
+    }
+
+    /// Sets what `GET /v1/models` lists; at first "scripted".
+    pub fn set_models(&self, models: &[&str]) {
+        self.shared.script().models = models.iter().map(|model| (*model).to_owned()).collect();
+    }
+
+    /// Stops checking messages.
+    ///
+    /// At first the server answers 400 to requests that strict providers refuse: a tool call without
+    /// exactly one result after it in order, a result without call, an id used twice, blank text, an
+    /// empty message, an unknown role.
+    pub fn lenient(&self) {
+        self.shared.script().rules.pairing = false;
+    }
+
+    /// Answers 400 when an assistant message with tool calls comes without `reasoning_content`, or
+    /// with a blank one in the running turn, as DeepSeek's thinking mode does.
+    pub fn demand_reasoning(&self) {
+        self.shared.script().rules.reasoning = true;
+    }
+
+    /// What broke a rule so far, in order.
+    pub fn violations(&self) -> Vec<String> {
+        self.shared.script().violations.clone()
+    }
+
+    /// The chat requests so far, in order of arrival.
+    pub fn requests(&self) -> Vec<Arc<RecordedRequest>> {
+        self.shared.recorded.borrow().clone()
+    }
+
+    /// Waits for the `n`-th chat request (from 1).
+    #[expect(clippy::expect_used, reason = "the sender lives in self, and n counts from 1")]
+    pub async fn wait_for_request(&self, n: usize) -> Arc<RecordedRequest> {
+        let mut recorded = self.shared.recorded.subscribe();
+        let requests = recorded.wait_for(|all| all.len() >= n).await.expect("the sender lives");
+        Arc::clone(requests.get(n.wrapping_sub(1)).expect("requests are counted from 1"))
+    }
+
+    /// Waits until `n` clients left before their reply was written.
+    #[expect(clippy::expect_used, reason = "the sender lives in self")]
+    pub async fn wait_for_disconnects(&self, n: usize) {
+        let mut disconnects = self.shared.disconnects.subscribe();
+        disconnects.wait_for(|count| *count >= n).await.expect("the sender lives");
+    }
+}
+
+impl Shared {
+    fn script(&self) -> std::sync::MutexGuard<'_, Script> {
+        // A matcher that panicked fails its own test; the server stays usable for the message.
+        self.script.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Records a chat request and decides on its reply.
+    fn answer(&self, request: RecordedRequest) -> Reply {
+        let request = Arc::new(request);
+        let mut script = self.script();
+        let reply = if let Err(violation) = script.rules.check(&request.body) {
+            script.violations.push(violation.clone());
+            Reply::error(400, "invalid_request_error", &violation)
+        } else if let Some(at) = script.matched.iter().position(|(matches, _)| matches(&request)) {
+            script.matched.remove(at).1
+        } else if let Some(reply) = script.queue.pop_front() {
+            reply
+        } else {
+            (script.default)(&request)
+        };
+        drop(script);
+        self.recorded.send_modify(|all| all.push(request));
+        reply
+    }
+
+    fn models(&self) -> Vec<String> {
+        self.script().models.clone()
+    }
+
+    fn client_left(&self) {
+        self.disconnects.send_modify(|count| *count += 1);
+    }
+}
+
+async fn accept(listener: TcpListener, shared: Arc<Shared>) {
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => {
+                // A refused accept is a client that is gone already.
+                if let Ok((stream, _)) = accepted {
+                    connections.spawn(http::serve(stream, Arc::clone(&shared)));
+                }
+            }
+            Some(_ended) = connections.join_next() => {}
+        }
+    }
+}
