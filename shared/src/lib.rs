@@ -1,1 +1,50 @@
-//! placeholder
+//! What the daemon and its clients share: where things are, and how a client talks to the daemon.
+//!
+//! Its one job is that every client behaves alike: it finds the daemon, starts it when none runs,
+//! stays attached through restarts, folds events into the same transcript and lets no foreign text
+//! reach a terminal unchecked. It knows nothing of the daemon's crates, and draws nothing.
+//!
+//! Feature `paths` (default) has no tokio and no tonic and is all that the daemon takes; feature
+//! `connect` is for clients. The only task that this crate starts is owned by an [`AttachStream`].
+
+pub mod client_config;
+pub mod identity;
+pub mod paths;
+pub mod text;
+
+mod error_kind;
+
+#[cfg(feature = "connect")]
+pub mod attachment;
+#[cfg(feature = "connect")]
+pub mod client;
+#[cfg(feature = "connect")]
+pub mod client_ids;
+#[cfg(feature = "connect")]
+pub mod connect;
+#[cfg(feature = "connect")]
+pub mod start;
+#[cfg(feature = "connect")]
+pub mod status_error;
+#[cfg(feature = "connect")]
+pub mod transcript;
+
+pub use client_config::ClientConfig;
+pub use error_kind::ErrorKind;
+pub use identity::Identity;
+pub use paths::{Paths, PathsError, ensure_private_dir};
+
+#[cfg(feature = "connect")]
+pub use attachment::{
+    AttachEvent, AttachPosition, AttachStream, AttachTarget, Attachment, Recovery,
+};
+#[cfg(feature = "connect")]
+pub use client::{Client, with_deadline};
+#[cfg(feature = "connect")]
+pub use connect::{ConnectError, Endpoint, connect};
+#[cfg(feature = "connect")]
+pub use start::{StartError, StartOptions, ensure_running};
+#[cfg(feature = "connect")]
+pub use status_error::RpcError;
+#[cfg(feature = "connect")]
+pub use transcript::{Change, Transcript};

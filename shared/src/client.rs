@@ -1,0 +1,103 @@
+//! The services of the daemon on one connection for commands.
+
+use std::time::Duration;
+
+use agentd_proto::v1::admin_service_client::AdminServiceClient;
+use agentd_proto::v1::event_service_client::EventServiceClient;
+use agentd_proto::v1::session_service_client::SessionServiceClient;
+use agentd_proto::v1::turn_service_client::TurnServiceClient;
+use tonic::service::Interceptor;
+use tonic::service::interceptor::InterceptedService;
+use tonic::transport::Channel;
+use tonic::{Request, Status};
+
+use crate::connect::{ConnectError, Endpoint, MAX_MESSAGE_BYTES, connect};
+
+/// Longest time that a command may take unless [`with_deadline`] says otherwise.
+pub const DEFAULT_DEADLINE: Duration = Duration::from_secs(30);
+
+/// A channel whose calls have a deadline.
+pub type CommandChannel = InterceptedService<Channel, Deadline>;
+
+/// The services of a daemon. Clones share one connection, which is made anew when it breaks.
+///
+/// Streams do not belong here: an unread stream uses up its connection's flow-control window and
+/// then holds up every command. [`Client::open_stream_channel`] makes a connection for one.
+#[derive(Debug, Clone)]
+pub struct Client {
+    endpoint: Endpoint,
+    commands: CommandChannel,
+}
+
+impl Client {
+    /// Connects to the daemon.
+    ///
+    /// # Errors
+    /// [`ConnectError`] as [`connect`] says.
+    pub async fn connect(endpoint: &Endpoint) -> Result<Self, ConnectError> {
+        let channel = connect(endpoint).await?;
+        let commands = InterceptedService::new(channel, Deadline);
+        Ok(Self { endpoint: endpoint.clone(), commands })
+    }
+
+    /// Where the daemon listens.
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// Sessions.
+    pub fn session(&self) -> SessionServiceClient<CommandChannel> {
+        SessionServiceClient::new(self.commands.clone())
+            .max_decoding_message_size(MAX_MESSAGE_BYTES)
+            .max_encoding_message_size(MAX_MESSAGE_BYTES)
+    }
+
+    /// Turns.
+    pub fn turn(&self) -> TurnServiceClient<CommandChannel> {
+        TurnServiceClient::new(self.commands.clone())
+            .max_decoding_message_size(MAX_MESSAGE_BYTES)
+            .max_encoding_message_size(MAX_MESSAGE_BYTES)
+    }
+
+    /// Pages of logs and read cursors. `Attach` goes through [`crate::Attachment`].
+    pub fn event(&self) -> EventServiceClient<CommandChannel> {
+        EventServiceClient::new(self.commands.clone())
+            .max_decoding_message_size(MAX_MESSAGE_BYTES)
+            .max_encoding_message_size(MAX_MESSAGE_BYTES)
+    }
+
+    /// The daemon itself.
+    pub fn admin(&self) -> AdminServiceClient<CommandChannel> {
+        AdminServiceClient::new(self.commands.clone())
+            .max_decoding_message_size(MAX_MESSAGE_BYTES)
+            .max_encoding_message_size(MAX_MESSAGE_BYTES)
+    }
+
+    /// Opens a connection of its own for one stream.
+    ///
+    /// # Errors
+    /// [`ConnectError`] as [`connect`] says.
+    pub async fn open_stream_channel(&self) -> Result<Channel, ConnectError> {
+        connect(&self.endpoint).await
+    }
+}
+
+/// Gives a command a deadline other than [`DEFAULT_DEADLINE`].
+pub fn with_deadline<T>(message: T, deadline: Duration) -> Request<T> {
+    let mut request = Request::new(message);
+    request.set_timeout(deadline);
+    request
+}
+
+/// Adds [`DEFAULT_DEADLINE`] to calls that have none.
+#[derive(Debug, Clone, Copy)]
+pub struct Deadline;
+
+impl Interceptor for Deadline {
+    fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
+        if !request.metadata().contains_key("grpc-timeout") {
+            request.set_timeout(DEFAULT_DEADLINE);
+        }
+        Ok(request)
+    }
+}

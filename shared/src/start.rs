@@ -1,0 +1,260 @@
+//! Starts a daemon when none runs.
+//!
+//! One client at a time starts one: the others wait for its lock and then find the daemon. The daemon
+//! becomes the leader of a process group of its own, so that Ctrl-C in the terminal does not reach
+//! it, and it outlives the client. It says on its standard output when it is ready.
+
+mod announcement;
+mod binary;
+mod log;
+mod spawn_lock;
+
+use std::io;
+use std::path::PathBuf;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use tokio::process::{Child, Command};
+use tokio::time::Instant;
+
+use crate::connect::{ConnectError, Endpoint, connect};
+use crate::paths::{Paths, PathsError, ensure_private_dir};
+use crate::{ErrorKind, text};
+
+use announcement::{Announcement, Heard};
+
+/// Status that `agentd` exits with when another one holds the data directory.
+const ALREADY_RUNNING: i32 = 3;
+/// How long the other one may take until it listens.
+const OTHER_GRACE: Duration = Duration::from_secs(1);
+/// How often to look for it.
+const RETRY_INTERVAL: Duration = Duration::from_millis(50);
+/// How long a daemon that closed its output may take to exit.
+const EXIT_GRACE: Duration = Duration::from_secs(5);
+
+/// How to start a daemon.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StartOptions {
+    /// The program; `None`: `AGENTD_BIN`, else `agentd` beside this program, else in `PATH`.
+    pub agentd_path: Option<PathBuf>,
+    /// Longest wait, for other clients and for the daemon together.
+    pub timeout: Duration,
+}
+
+impl Default for StartOptions {
+    fn default() -> Self {
+        Self { agentd_path: None, timeout: Duration::from_secs(20) }
+    }
+}
+
+/// Returns where the daemon listens, after starting one if none runs.
+///
+/// # Errors
+/// [`StartError`]; where the daemon itself had something to say, its last log lines are inside.
+pub async fn ensure_running(paths: &Paths, options: &StartOptions) -> Result<Endpoint, StartError> {
+    let deadline = Instant::now() + options.timeout;
+    let endpoint = Endpoint::new(paths.check_socket()?);
+    if is_running(&endpoint).await? {
+        return Ok(endpoint);
+    }
+    ensure_private_dir(&paths.runtime_dir)?;
+    ensure_private_dir(&paths.state_dir)?;
+    let lock = spawn_lock::acquire(&paths.spawn_lock(), deadline).await?;
+    // Whoever had the lock may have started one.
+    if is_running(&endpoint).await? {
+        return Ok(endpoint);
+    }
+    let started = start(paths, options, deadline).await;
+    drop(lock);
+    match started? {
+        Started::Ready(endpoint) => Ok(endpoint),
+        Started::Other => find_other(endpoint).await,
+    }
+}
+
+async fn is_running(endpoint: &Endpoint) -> Result<bool, StartError> {
+    match connect(endpoint).await {
+        Ok(_) => Ok(true),
+        Err(ConnectError::NotRunning { .. }) => Ok(false),
+        Err(error) => Err(StartError::Connect(error)),
+    }
+}
+
+enum Started {
+    Ready(Endpoint),
+    Other,
+}
+
+async fn start(
+    paths: &Paths,
+    options: &StartOptions,
+    deadline: Instant,
+) -> Result<Started, StartError> {
+    let program = binary::find(options.agentd_path.as_deref())?;
+    let log_file = paths.log_file();
+    let log = log::open(&log_file)
+        .map_err(|source| StartError::Log { path: log_file.clone(), source })?;
+    let log_start = log.start;
+    let mut command = Command::new(&program);
+    command
+        .arg("--announce")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(log.file)
+        // Not to keep the client's directory busy.
+        .current_dir("/")
+        .process_group(0)
+        .kill_on_drop(false);
+    if let Some(home) = paths.home() {
+        command.env("AGENTD_HOME", home);
+    }
+    let mut child =
+        command.spawn().map_err(|source| StartError::Spawn { path: program, source })?;
+    let heard = match child.stdout.take() {
+        Some(stdout) => announcement::hear(stdout, deadline).await,
+        None => Heard::End,
+    };
+    let log_tail = || log::tail(&log_file, log_start);
+    match heard {
+        Heard::Ready(Announcement { socket, .. }) => Ok(Started::Ready(Endpoint::new(socket))),
+        Heard::Nonsense(line) => Err(StartError::Announcement { line }),
+        Heard::Nothing => Err(StartError::Timeout { log: log_file.clone(), log_tail: log_tail() }),
+        Heard::End => match exit_status(&mut child).await {
+            Some(status) if status.code() == Some(ALREADY_RUNNING) => Ok(Started::Other),
+            Some(status) => Err(StartError::Exited { status, log_tail: log_tail() }),
+            None => Err(StartError::Timeout { log: log_file.clone(), log_tail: log_tail() }),
+        },
+    }
+}
+
+async fn exit_status(child: &mut Child) -> Option<ExitStatus> {
+    tokio::time::timeout(EXIT_GRACE, child.wait()).await.ok()?.ok()
+}
+
+/// Another daemon holds the data directory and may not listen yet.
+async fn find_other(endpoint: Endpoint) -> Result<Endpoint, StartError> {
+    let deadline = Instant::now() + OTHER_GRACE;
+    while !is_running(&endpoint).await? {
+        if Instant::now() >= deadline {
+            return Err(StartError::HeldElsewhere { socket: endpoint.socket().to_path_buf() });
+        }
+        tokio::time::sleep(RETRY_INTERVAL).await;
+    }
+    Ok(endpoint)
+}
+
+/// Why no daemon could be started.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The directories cannot be used.
+    #[error(transparent)]
+    Paths(#[from] PathsError),
+    /// There is a daemon, and it cannot be talked to.
+    #[error(transparent)]
+    Connect(ConnectError),
+    /// There is no program `agentd`.
+    #[error("the program agentd was not found; looked at {}", text::one_line(looked_at, 400))]
+    NoBinary {
+        /// Where it was looked for.
+        looked_at: String,
+    },
+    /// The lock for starting cannot be had.
+    #[error("cannot lock {path:?}")]
+    Lock {
+        /// The lock file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// Another client has been starting a daemon for all this time.
+    #[error("another client holds {path:?} and has not got the daemon started")]
+    LockBusy {
+        /// The lock file.
+        path: PathBuf,
+    },
+    /// The log file cannot be opened.
+    #[error("cannot open the log file {path:?}")]
+    Log {
+        /// The log file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The program cannot be run.
+    #[error("cannot run {path:?}")]
+    Spawn {
+        /// The program.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The daemon gave up.
+    #[error("the daemon did not start ({status}){}", log::quoted(log_tail))]
+    Exited {
+        /// How it ended.
+        status: ExitStatus,
+        /// The last lines that it logged.
+        log_tail: String,
+    },
+    /// The daemon is not ready yet.
+    #[error("the daemon was not ready in time; it logs to {log:?}{}", log::quoted(log_tail))]
+    Timeout {
+        /// Its log file.
+        log: PathBuf,
+        /// The last lines that it logged.
+        log_tail: String,
+    },
+    /// The program said something else than that it is ready.
+    #[error("the program is not a fitting agentd: it said {:?}", text::one_line(line, 200))]
+    Announcement {
+        /// What it said.
+        line: String,
+    },
+    /// A daemon holds the data directory, and listens somewhere else or not at all.
+    #[error("another daemon holds the data directory, and none listens at {socket:?}")]
+    HeldElsewhere {
+        /// Where it should listen.
+        socket: PathBuf,
+    },
+}
+
+impl StartError {
+    /// What sort of trouble it is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Paths(error) => error.kind(),
+            Self::Connect(error) => error.kind(),
+            Self::NoBinary { .. } => ErrorKind::NotFound,
+            Self::Lock { .. } | Self::Log { .. } | Self::Spawn { .. } => ErrorKind::Denied,
+            Self::LockBusy { .. } | Self::Timeout { .. } => ErrorKind::Busy,
+            Self::Exited { .. } => ErrorKind::Unavailable,
+            Self::HeldElsewhere { .. } => ErrorKind::Conflict,
+            Self::Announcement { .. } => ErrorKind::Internal,
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Paths(error) => error.hint(),
+            Self::Connect(error) => error.hint(),
+            Self::NoBinary { .. } => {
+                "put agentd beside agentctl or into PATH, or name it in AGENTD_BIN"
+            }
+            Self::Lock { .. } | Self::Log { .. } => {
+                "check that the directory is yours and can be written to"
+            }
+            Self::Spawn { .. } => "check that the program is for this machine and executable",
+            Self::LockBusy { .. } => "try again; if it stays so, run `agentd` to see why",
+            Self::Exited { .. } => "correct what the log says, or run `agentd` to see all of it",
+            Self::Timeout { .. } => "try again in a moment, and look at the log",
+            Self::Announcement { .. } => "install agentd and agentctl of the same version",
+            Self::HeldElsewhere { .. } => {
+                "it was started with another XDG_RUNTIME_DIR or is starting or stopping; stop it or use the same variables"
+            }
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! A refused call as a user reads it: what went wrong, why, and what to do.
+
+use std::fmt;
+use std::time::Duration;
+
+use tonic::{Code, Status};
+use tonic_types::StatusExt as _;
+
+use crate::connect::ConnectError;
+use crate::text::{human_duration, sanitize};
+use crate::{ErrorKind, start::StartError};
+
+/// Domain of the error details that the daemon sends.
+const DOMAIN: &str = "agentd";
+
+/// What a call or a stream failed with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RpcError {
+    /// The gRPC code.
+    pub code: Code,
+    /// Machine-readable cause, such as "SESSION_NOT_FOUND"; empty when the daemon gave none.
+    pub reason: String,
+    /// What went wrong.
+    pub message: String,
+    /// Fields of the request that were refused.
+    pub violations: Vec<FieldViolation>,
+    /// What to do about it.
+    pub hint: Option<String>,
+    /// How long to wait before trying again.
+    pub retry_after: Option<Duration>,
+}
+
+/// A field that was refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FieldViolation {
+    /// Path of the field, such as "author.client_id".
+    pub field: String,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+impl RpcError {
+    /// What sort of trouble it is.
+    pub fn kind(&self) -> ErrorKind {
+        match self.code {
+            Code::InvalidArgument | Code::OutOfRange | Code::Unimplemented => ErrorKind::Invalid,
+            Code::NotFound => ErrorKind::NotFound,
+            Code::AlreadyExists | Code::FailedPrecondition | Code::Aborted => ErrorKind::Conflict,
+            Code::ResourceExhausted => ErrorKind::Busy,
+            Code::PermissionDenied | Code::Unauthenticated => ErrorKind::Denied,
+            Code::Unavailable | Code::DeadlineExceeded => ErrorKind::Unavailable,
+            Code::Cancelled => ErrorKind::Cancelled,
+            Code::DataLoss => ErrorKind::Corrupt,
+            Code::Ok | Code::Unknown | Code::Internal => ErrorKind::Internal,
+        }
+    }
+
+    /// Tells whether a stream that ended with this is worth opening again.
+    pub fn ends_attachment(&self) -> bool {
+        match self.code {
+            Code::NotFound
+            | Code::PermissionDenied
+            | Code::InvalidArgument
+            | Code::Unauthenticated
+            // A message over the size limit comes again each time.
+            | Code::OutOfRange
+            | Code::Unimplemented => true,
+            Code::Ok
+            | Code::Cancelled
+            | Code::Unknown
+            | Code::DeadlineExceeded
+            | Code::AlreadyExists
+            | Code::ResourceExhausted
+            | Code::FailedPrecondition
+            | Code::Aborted
+            | Code::Internal
+            | Code::Unavailable
+            | Code::DataLoss => false,
+        }
+    }
+
+    pub(crate) fn stream_ended() -> Self {
+        Self::plain(Code::Unavailable, "STREAM_ENDED", "the daemon ended the stream".to_owned())
+    }
+
+    pub(crate) fn no_answer() -> Self {
+        Self::plain(Code::DeadlineExceeded, "NO_ANSWER", "the daemon does not answer".to_owned())
+    }
+
+    fn plain(code: Code, reason: &str, message: String) -> Self {
+        Self {
+            code,
+            reason: reason.to_owned(),
+            message,
+            violations: Vec::new(),
+            hint: None,
+            retry_after: None,
+        }
+    }
+}
+
+impl From<Status> for RpcError {
+    fn from(status: Status) -> Self {
+        let mut error = Self::plain(status.code(), "", status.message().to_owned());
+        let details = status.get_error_details();
+        if let Some(info) = details.error_info() {
+            error.reason.clone_from(&info.reason);
+            if info.domain == DOMAIN {
+                error.hint = info.metadata.get("hint").cloned();
+            }
+        }
+        if let Some(help) = details.help()
+            && let Some(link) = help.links.first()
+            && error.hint.is_none()
+        {
+            error.hint = Some(format!("{} {}", link.description, link.url).trim().to_owned());
+        }
+        if let Some(request) = details.bad_request() {
+            error.violations = request
+                .field_violations
+                .iter()
+                .map(|violation| FieldViolation {
+                    field: violation.field.clone(),
+                    problem: violation.description.clone(),
+                })
+                .collect();
+        }
+        error.retry_after = details.retry_info().and_then(|info| info.retry_delay);
+        if error.message.is_empty() {
+            error.message = status.code().description().to_owned();
+        }
+        error
+    }
+}
+
+impl From<&ConnectError> for RpcError {
+    fn from(error: &ConnectError) -> Self {
+        let (code, reason) = match error {
+            ConnectError::NotRunning { .. } => (Code::Unavailable, "DAEMON_NOT_RUNNING"),
+            ConnectError::Denied { .. } => (Code::PermissionDenied, "DAEMON_DENIED"),
+            ConnectError::Timeout { .. } => (Code::Unavailable, "DAEMON_TIMEOUT"),
+            ConnectError::PathTooLong { .. } => (Code::InvalidArgument, "SOCKET_PATH_TOO_LONG"),
+            ConnectError::Transport { .. } => (Code::Unavailable, "DAEMON_TRANSPORT"),
+        };
+        let hint = Some(error.hint().to_owned());
+        Self { hint, ..Self::plain(code, reason, error.to_string()) }
+    }
+}
+
+impl From<ConnectError> for RpcError {
+    fn from(error: ConnectError) -> Self {
+        Self::from(&error)
+    }
+}
+
+impl From<&StartError> for RpcError {
+    /// A start that fails may work later, so none of these ends an attachment.
+    fn from(error: &StartError) -> Self {
+        let hint = Some(error.hint().to_owned());
+        Self { hint, ..Self::plain(Code::Unavailable, "DAEMON_START", error.to_string()) }
+    }
+}
+
+impl fmt::Display for RpcError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Messages may quote models, tools and file names.
+        write!(formatter, "{}", sanitize(&self.message))?;
+        for FieldViolation { field, problem } in &self.violations {
+            write!(formatter, "\n  {}: {}", sanitize(field), sanitize(problem))?;
+        }
+        if let Some(hint) = &self.hint {
+            write!(formatter, "\n  hint: {}", sanitize(hint))?;
+        }
+        if let Some(delay) = self.retry_after {
+            write!(formatter, "\n  try again in {}", human_duration(delay))?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for RpcError {}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use tonic_types::{ErrorDetails, FieldViolation as WireViolation};
+
+    use super::*;
+
+    #[test]
+    fn the_details_of_the_daemon_are_read() {
+        let mut details = ErrorDetails::new();
+        let hint = HashMap::from([("hint".to_owned(), "wait for a turn to end".to_owned())]);
+        details.set_error_info("QUEUE_FULL", "agentd", hint);
+        details.set_retry_info(Some(Duration::from_millis(1_500)));
+        details.set_bad_request(vec![WireViolation::new("text", "longer than 1 MiB")]);
+        let status =
+            Status::with_error_details(Code::ResourceExhausted, "the queue is full", details);
+        let error = RpcError::from(status);
+        assert_eq!(error.reason, "QUEUE_FULL");
+        assert_eq!(error.kind(), ErrorKind::Busy);
+        assert_eq!(error.retry_after, Some(Duration::from_millis(1_500)));
+        assert_eq!(
+            error.to_string(),
+            "the queue is full\n  text: longer than 1 MiB\n  hint: wait for a turn to end\n  try again in 1.5 s"
+        );
+    }
+
+    #[test]
+    fn a_hint_of_another_domain_is_not_taken_for_ours() {
+        let mut details = ErrorDetails::new();
+        let hint = HashMap::from([("hint".to_owned(), "run this".to_owned())]);
+        details.set_error_info("X", "elsewhere", hint);
+        let error = RpcError::from(Status::with_error_details(Code::Internal, "m", details));
+        assert_eq!((error.hint, error.reason.as_str()), (None, "X"));
+    }
+
+    #[test]
+    fn a_status_without_details_or_message_still_says_something() {
+        let error = RpcError::from(Status::new(Code::NotFound, ""));
+        assert_eq!((error.message.is_empty(), error.hint), (false, None));
+    }
+
+    #[test]
+    fn what_an_error_quotes_cannot_steer_the_terminal() {
+        let error = RpcError::from(Status::new(Code::NotFound, "no \u{1b}[2J here"));
+        assert_eq!(error.to_string(), "no \\u{1b}[2J here");
+    }
+
+    #[test]
+    fn only_what_stays_wrong_ends_an_attachment() {
+        let check = |code: Code, expect| {
+            assert_eq!(RpcError::from(Status::new(code, "")).ends_attachment(), expect, "{code:?}");
+        };
+        for code in [Code::NotFound, Code::PermissionDenied, Code::InvalidArgument] {
+            check(code, true);
+        }
+        check(Code::Unauthenticated, true);
+        for code in [Code::Unavailable, Code::ResourceExhausted, Code::Internal, Code::Unknown] {
+            check(code, false);
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Text for terminals: foreign text made inert, lines cut by display width, sizes and times for people.
+//!
+//! Whatever a model, a tool, a file name or another user says goes through [`sanitize`] or a
+//! [`Sanitizer`] before it reaches a terminal.
+
+mod measure;
+mod sanitizer;
+
+pub use measure::{human_bytes, human_duration, one_line, relative_time};
+pub use sanitizer::{Sanitizer, sanitize};
