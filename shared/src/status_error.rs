@@ -101,6 +101,10 @@ impl RpcError {
 
 impl From<Status> for RpcError {
     fn from(status: Status) -> Self {
+        if is_broken_connection(&status) {
+            let message = format!("the connection to the daemon broke: {}", status.message());
+            return Self::plain(Code::Unavailable, "CONNECTION_LOST", message);
+        }
         let mut error = Self::plain(status.code(), "", status.message().to_owned());
         let details = status.get_error_details();
         if let Some(info) = details.error_info() {
@@ -127,10 +131,19 @@ impl From<Status> for RpcError {
         }
         error.retry_after = details.retry_info().and_then(|info| info.retry_delay);
         if error.message.is_empty() {
-            error.message = status.code().description().to_owned();
+            status.code().description().clone_into(&mut error.message);
         }
         error
     }
+}
+
+/// What the transport made of a broken connection has an arbitrary code; only it has a source.
+fn is_broken_connection(status: &Status) -> bool {
+    let vague = matches!(
+        status.code(),
+        Code::Unknown | Code::Internal | Code::Cancelled | Code::Unavailable
+    );
+    vague && std::error::Error::source(status).is_some()
 }
 
 impl From<&ConnectError> for RpcError {
@@ -226,6 +239,18 @@ mod tests {
     fn what_an_error_quotes_cannot_steer_the_terminal() {
         let error = RpcError::from(Status::new(Code::NotFound, "no \u{1b}[2J here"));
         assert_eq!(error.to_string(), "no \\u{1b}[2J here");
+    }
+
+    #[test]
+    fn a_broken_connection_is_unavailable_whatever_the_transport_calls_it() {
+        let broken = std::io::Error::from(std::io::ErrorKind::BrokenPipe);
+        let error = RpcError::from(Status::from_error(Box::new(broken)));
+        assert_eq!(
+            (error.kind(), error.reason.as_str()),
+            (ErrorKind::Unavailable, "CONNECTION_LOST")
+        );
+        let from_the_daemon = RpcError::from(Status::unknown("odd"));
+        assert_eq!(from_the_daemon.kind(), ErrorKind::Internal);
     }
 
     #[test]

@@ -55,7 +55,7 @@ fn gr_06_a_private_directory_is_created_with_its_parents() {
 fn gr_06_a_wider_mode_is_restricted() {
     let root = tempfile::tempdir().unwrap();
     for wide in [0o777, 0o755, 0o710, 0o1777] {
-        std::fs::set_permissions(root.path(), PermissionsExt::from_mode(wide)).unwrap();
+        std::fs::set_permissions(root.path(), std::fs::Permissions::from_mode(wide)).unwrap();
         ensure_private_dir(root.path()).unwrap();
         assert_eq!(mode(root.path()), 0o700, "was {wide:o}");
     }

@@ -9,20 +9,7 @@ use super::StartError;
 pub(super) fn find(wanted: Option<&Path>) -> Result<PathBuf, StartError> {
     let variable = std::env::var_os("AGENTD_BIN").filter(|path| !path.is_empty());
     let named = wanted.map(Path::to_path_buf).or_else(|| variable.map(PathBuf::from));
-    let candidates: Vec<PathBuf> = match named {
-        Some(path) => vec![path],
-        None => {
-            let beside = std::env::current_exe().ok();
-            let beside = beside.as_deref().and_then(Path::parent).map(Path::to_path_buf);
-            let path = std::env::var_os("PATH").unwrap_or_default();
-            beside
-                .into_iter()
-                .chain(std::env::split_paths(&path))
-                .filter(|dir| !dir.as_os_str().is_empty())
-                .map(|dir| dir.join("agentd"))
-                .collect()
-        }
-    };
+    let candidates = named.map_or_else(usual_places, |path| vec![path]);
     let found = candidates.iter().filter(|path| path.is_file()).find_map(|path| {
         // The daemon starts in another directory.
         std::path::absolute(path).ok()
@@ -32,4 +19,16 @@ pub(super) fn find(wanted: Option<&Path>) -> Result<PathBuf, StartError> {
             candidates.iter().map(|path| path.display().to_string()).collect();
         StartError::NoBinary { looked_at: looked_at.join(", ") }
     })
+}
+
+fn usual_places() -> Vec<PathBuf> {
+    let program = std::env::current_exe().ok();
+    let beside = program.as_deref().and_then(Path::parent).map(Path::to_path_buf);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    beside
+        .into_iter()
+        .chain(std::env::split_paths(&path))
+        .filter(|dir| !dir.as_os_str().is_empty())
+        .map(|dir| dir.join("agentd"))
+        .collect()
 }

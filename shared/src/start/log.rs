@@ -60,5 +60,5 @@ pub(super) fn tail(path: &Path, start: u64) -> String {
 
 /// Returns log lines as they stand under an error message.
 pub(super) fn quoted(log_tail: &str) -> String {
-    log_tail.lines().map(|line| format!("\n  | {}", sanitize(line))).collect()
+    log_tail.lines().fold(String::new(), |text, line| text + "\n  | " + &sanitize(line))
 }

@@ -39,6 +39,7 @@ impl Sanitizer {
                 self.pending_return = false;
                 if character != '\n' {
                     escape(&mut clean, '\r');
+                    self.previous = Some('}');
                 }
             }
             match character {
@@ -46,7 +47,7 @@ impl Sanitizer {
                 _ if self.is_shown(character) => clean.push(character),
                 _ => escape(&mut clean, character),
             }
-            self.previous = Some(character);
+            self.previous = clean.chars().next_back().or(self.previous);
         }
         if clean == piece { Cow::Borrowed(piece) } else { Cow::Owned(clean) }
     }
@@ -60,22 +61,31 @@ impl Sanitizer {
     fn is_shown(&self, character: char) -> bool {
         match character {
             '\n' | '\t' => true,
-            // C0, DEL and C1.
-            _ if character.is_control() => false,
             // Joiners belong to scripts and emoji, and hide text elsewhere.
             '\u{200c}' | '\u{200d}' => self.previous.is_some_and(takes_joiner),
-            // Soft hyphen and Mongolian separator stay inside words; fillers look like nothing.
-            '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{3164}' | '\u{ffa0}' => false,
-            // Zero width, line and paragraph separators, directions, invisible operators.
-            '\u{200b}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => false,
-            '\u{feff}' | '\u{fff9}'..='\u{fffb}' => false,
             // One selector chooses how a character looks; more than one carries hidden data.
             '\u{fe00}'..='\u{fe0f}' => !self.previous.is_none_or(is_selector),
-            // Tags and the supplementary selectors.
-            '\u{e0000}'..='\u{e0fff}' => false,
-            _ => true,
+            // C0, DEL and C1 are controls.
+            _ => !character.is_control() && !is_hidden(character),
         }
     }
+}
+
+/// Tells whether a character shows nothing, or reorders what others show.
+fn is_hidden(character: char) -> bool {
+    matches!(
+        character,
+        // Fillers, zero width space, byte order mark.
+        '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
+        // Separators of lines and paragraphs, directions.
+        | '\u{2028}'..='\u{202e}'
+        // Invisible operators, isolates.
+        | '\u{2060}'..='\u{206f}'
+        // Annotations.
+        | '\u{fff9}'..='\u{fffb}'
+        // Tags and the supplementary selectors.
+        | '\u{e0000}'..='\u{e0fff}'
+    )
 }
 
 fn takes_joiner(previous: char) -> bool {

@@ -78,7 +78,7 @@ impl Transcript {
         let known = self.live.iter().position(|item| item.item_id == item_id);
         let at = match known {
             Some(at) => at,
-            None if self.void.iter().any(|void| void == item_id) => return None,
+            None if self.is_void(event, item_id) => return None,
             None => {
                 self.live.push(AssistantItem {
                     item_id: item_id.to_owned(),
@@ -90,6 +90,12 @@ impl Transcript {
             }
         };
         self.live.get_mut(at)
+    }
+
+    /// Tells whether a piece comes after its item or its turn has ended.
+    fn is_void(&self, event: &v1::Event, item_id: &str) -> bool {
+        self.void.iter().any(|void| void == item_id)
+            || self.turn(&event.turn_id).is_some_and(|turn| turn.state.is_over())
     }
 
     fn running_output(&mut self, call_id: &str) -> Option<&mut String> {
