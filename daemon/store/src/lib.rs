@@ -4,8 +4,14 @@
 //! must not know what events mean. Each backend owns its files; only one process may open them.
 
 mod batch;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod crash_points;
 mod error;
+mod instance_lock;
+mod keyspace;
+mod memory;
+mod sled_store;
 
 use async_trait::async_trait;
 
@@ -14,6 +20,12 @@ use agentd_domain::{ClientMessageId, Event, Seq, SessionId, SessionRecord};
 pub use batch::{AcceptedMessage, Batch, PartialMessage, Write};
 pub use crash_points::CrashPoints;
 pub use error::{BackupError, CommitError, ReadError};
+pub use instance_lock::{InstanceLock, LockError};
+pub use memory::MemoryStore;
+pub use sled_store::{
+    DamagedSession, OpenError, OpenReport, Opened, SalvageReport, SalvageSource, SledOptions,
+    SledStore, VerifyReport,
+};
 
 /// Bounds of one page of a log. At least one event is returned when there is one.
 #[derive(Debug, Clone, Copy)]

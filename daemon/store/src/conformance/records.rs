@@ -1,0 +1,165 @@
+//! Cases about the records beside the logs, deletion and closing.
+
+use std::sync::Arc;
+
+use agentd_domain::{ItemId, Seq};
+
+use crate::conformance::sample::{ALL, append, events, record, session_id};
+use crate::{
+    AcceptedMessage, Batch, CommitError, PartialMessage, ReadError, Snapshot, Store, Write,
+};
+
+fn partial(text: &str) -> PartialMessage {
+    let item_id = ItemId::from_parts(1, 2);
+    PartialMessage { item_id, reasoning: "because".to_owned(), text: text.to_owned() }
+}
+
+fn put_partial(text: &str) -> Batch {
+    Batch::of(Write::PutPartial { session_id: session_id(1), partial: partial(text) })
+}
+
+/// A terminal that is behind does not take back what another of the same id has read.
+pub async fn cursors_never_go_back(store: Arc<dyn Store>) {
+    let id = session_id(1);
+    for (client_id, put, read) in
+        [("ann", 3, 3), ("ann", 2, 3), ("ann", 7, 7), ("an", 1, 1), ("ann", 0, 7)]
+    {
+        let client_id = client_id.to_owned();
+        let write =
+            Write::PutCursor { session_id: id, client_id: client_id.clone(), seq: Seq(put) };
+        store.commit(Batch::of(write)).await.unwrap();
+        assert_eq!(store.cursor(id, &client_id).await.unwrap(), Some(Seq(read)));
+    }
+    assert_eq!(store.cursor(id, "bob").await.unwrap(), None);
+    assert_eq!(store.cursor(session_id(2), "ann").await.unwrap(), None);
+}
+
+/// A retry of a message finds the first answer.
+pub async fn an_answer_is_found_by_the_clients_id(store: Arc<dyn Store>) {
+    let accepted = AcceptedMessage { item_id: ItemId::from_parts(3, 4), seq: Seq(5) };
+    let client_message_id = "m-1".parse().unwrap();
+    let write = Write::PutAccepted { session_id: session_id(1), client_message_id, accepted };
+    store.commit(Batch::of(write)).await.unwrap();
+    for (session, id, expected) in
+        [(1, "m-1", Some(accepted)), (1, "m-", None), (1, "m-11", None), (2, "m-1", None)]
+    {
+        let found = store.accepted(session_id(session), &id.parse().unwrap()).await.unwrap();
+        assert_eq!(found, expected, "{id} in {session}");
+    }
+}
+
+/// The text so far, until it is cleared.
+pub async fn partial_text_is_replaced_and_cleared(store: Arc<dyn Store>) {
+    assert_eq!(store.partial(session_id(1)).await.unwrap(), None);
+    for text in ["a", "a b", "ä\u{0}"] {
+        store.commit(put_partial(text)).await.unwrap();
+        assert_eq!(store.partial(session_id(1)).await.unwrap(), Some(partial(text)));
+    }
+    store.commit(Batch::of(Write::ClearPartial(session_id(1)))).await.unwrap();
+    assert_eq!(store.partial(session_id(1)).await.unwrap(), None);
+}
+
+/// Only the newest snapshot counts, and it may be large.
+pub async fn a_snapshot_replaces_the_last(store: Arc<dyn Store>) {
+    let id = session_id(1);
+    assert_eq!(store.snapshot(id).await.unwrap(), None);
+    for (seq, len) in [(1, 0), (2, 2_000_000), (3, 10)] {
+        let snapshot = Snapshot { seq: Seq(seq), bytes: vec![7; len] };
+        let write = Write::PutSnapshot { session_id: id, snapshot: snapshot.clone() };
+        store.commit(Batch::of(write)).await.unwrap();
+        assert_eq!(store.snapshot(id).await.unwrap(), Some(snapshot));
+    }
+}
+
+/// The next start finds the turns that were under way.
+pub async fn unfinished_sessions_are_listed(store: Arc<dyn Store>) {
+    for write in [
+        Write::MarkUnfinished(session_id(2)),
+        Write::MarkUnfinished(session_id(1)),
+        Write::MarkUnfinished(session_id(1)),
+        Write::MarkUnfinished(session_id(3)),
+        Write::ClearUnfinished(session_id(2)),
+        Write::ClearUnfinished(session_id(9)),
+    ] {
+        store.commit(Batch::of(write)).await.unwrap();
+    }
+    let mut unfinished = store.unfinished().await.unwrap();
+    unfinished.sort_unstable();
+    assert_eq!(unfinished, [session_id(1), session_id(3)]);
+}
+
+/// What is queued without waiting comes before what is committed after it.
+pub async fn later_batches_keep_their_order(store: Arc<dyn Store>) {
+    assert!(store.commit_later(put_partial("old")));
+    assert!(store.commit_later(put_partial("new")));
+    store.commit(append(session_id(1), 1, 1)).await.unwrap();
+    assert_eq!(store.partial(session_id(1)).await.unwrap(), Some(partial("new")));
+    assert!(store.commit_later(put_partial("too late")));
+    store.commit(Batch::of(Write::ClearPartial(session_id(1)))).await.unwrap();
+    assert_eq!(store.partial(session_id(1)).await.unwrap(), None);
+}
+
+/// Nothing is left under the id, and the id can be used again.
+pub async fn a_deleted_session_is_gone(store: Arc<dyn Store>) {
+    // The second log is long enough that no backend removes it in one piece.
+    for (session, last) in [(1, 3), (2, 3000)] {
+        let (id, other) = (session_id(session), session_id(9));
+        store.commit(append(id, 1, last)).await.unwrap();
+        let client_message_id: agentd_domain::ClientMessageId = "m".parse().unwrap();
+        let accepted = AcceptedMessage { item_id: ItemId::from_parts(1, 1), seq: Seq(1) };
+        let snapshot = Snapshot { seq: Seq(1), bytes: vec![1] };
+        store
+            .commit(Batch::from(vec![
+                Write::PutSnapshot { session_id: id, snapshot },
+                Write::PutPartial { session_id: id, partial: partial("x") },
+                Write::PutCursor { session_id: id, client_id: "c".to_owned(), seq: Seq(2) },
+                Write::PutAccepted {
+                    session_id: id,
+                    client_message_id: client_message_id.clone(),
+                    accepted,
+                },
+                Write::MarkUnfinished(id),
+                Write::PutSession(record(other, 1, 0)),
+            ]))
+            .await
+            .unwrap();
+        store.commit(Batch::of(Write::DeleteSession(id))).await.unwrap();
+
+        assert_eq!(store.session(id).await.unwrap(), None);
+        assert_eq!(store.sessions(None, 9).await.unwrap().sessions, [record(other, 1, 0)]);
+        assert_eq!(store.events(id, Seq(1), ALL).await.unwrap().events, []);
+        assert_eq!(store.events_before(id, Seq(9), ALL).await.unwrap().events, []);
+        assert_eq!(store.snapshot(id).await.unwrap(), None);
+        assert_eq!(store.partial(id).await.unwrap(), None);
+        assert_eq!(store.cursor(id, "c").await.unwrap(), None);
+        assert_eq!(store.accepted(id, &client_message_id).await.unwrap(), None);
+        assert_eq!(store.unfinished().await.unwrap(), []);
+
+        store.commit(append(id, 1, 2)).await.unwrap();
+        assert_eq!(store.events(id, Seq(1), ALL).await.unwrap().events, events(1, 2));
+        // In one batch, too.
+        let mut again = Batch::of(Write::DeleteSession(id));
+        again.writes.extend(append(id, 1, 1).writes);
+        again.writes.push(Write::DeleteSession(session_id(77)));
+        store.commit(again).await.unwrap();
+        assert_eq!(store.events(id, Seq(1), ALL).await.unwrap().events, events(1, 1));
+        store.commit(Batch::of(Write::DeleteSession(id))).await.unwrap();
+        store.commit(Batch::of(Write::DeleteSession(id))).await.unwrap();
+        assert_eq!(store.events(id, Seq(1), ALL).await.unwrap().events, []);
+    }
+}
+
+/// Nothing is accepted after closing, and closing twice is harmless.
+pub async fn a_closed_store_refuses_everything(store: Arc<dyn Store>) {
+    let id = session_id(1);
+    store.commit(append(id, 1, 1)).await.unwrap();
+    store.close().await.unwrap();
+    let refused = store.commit(append(id, 2, 2)).await;
+    assert!(matches!(refused, Err(CommitError::Closed)), "{refused:?}");
+    assert!(!store.commit_later(put_partial("x")));
+    let read = store.events(id, Seq(1), ALL).await;
+    assert!(matches!(read, Err(ReadError::Closed)), "{read:?}");
+    let read = store.unfinished().await;
+    assert!(matches!(read, Err(ReadError::Closed)), "{read:?}");
+    store.close().await.unwrap();
+}

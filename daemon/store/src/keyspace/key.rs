@@ -1,0 +1,114 @@
+//! The layout of keys: one byte for the kind, then what the kind is ordered by.
+
+use agentd_domain::{ClientMessageId, Seq, SessionId, TimestampMs};
+
+/// Builds and reads keys.
+///
+/// The meta records change with every commit. They sort apart from everything large, because sled
+/// rewrites a whole page of neighbours when one of them changes often.
+pub(crate) struct Key;
+
+impl Key {
+    pub(crate) const META: u8 = b'A';
+    pub(crate) const ACCEPTED: u8 = b'a';
+    pub(crate) const CURSOR: u8 = b'c';
+    /// A deleted session whose events are still being removed.
+    pub(crate) const TOMBSTONE: u8 = b'd';
+    pub(crate) const EVENT: u8 = b'e';
+    pub(crate) const INDEX: u8 = b'i';
+    pub(crate) const SNAPSHOT: u8 = b'n';
+    pub(crate) const PARTIAL: u8 = b'p';
+    pub(crate) const SESSION: u8 = b's';
+    pub(crate) const UNFINISHED: u8 = b'u';
+
+    /// The key of a record of which a session has one, and the prefix of one of which it has many.
+    pub(crate) fn of(kind: u8, session_id: SessionId) -> Vec<u8> {
+        let mut key = Vec::with_capacity(25);
+        key.push(kind);
+        key.extend_from_slice(&session_id.to_bytes());
+        key
+    }
+
+    pub(crate) fn event(session_id: SessionId, seq: Seq) -> Vec<u8> {
+        let mut key = Self::of(Self::EVENT, session_id);
+        key.extend_from_slice(&seq.0.to_be_bytes());
+        key
+    }
+
+    pub(crate) fn cursor(session_id: SessionId, client_id: &str) -> Vec<u8> {
+        let mut key = Self::of(Self::CURSOR, session_id);
+        key.extend_from_slice(client_id.as_bytes());
+        key
+    }
+
+    pub(crate) fn accepted(session_id: SessionId, id: &ClientMessageId) -> Vec<u8> {
+        let mut key = Self::of(Self::ACCEPTED, session_id);
+        key.extend_from_slice(id.as_str().as_bytes());
+        key
+    }
+
+    /// Sorts the newest first.
+    pub(crate) fn index(updated_at: TimestampMs, session_id: SessionId) -> Vec<u8> {
+        let mut key = Vec::with_capacity(25);
+        key.push(Self::INDEX);
+        // With the sign bit flipped the bytes sort as the numbers do.
+        let ascending = updated_at.0.cast_unsigned() ^ (1 << 63);
+        key.extend_from_slice(&(!ascending).to_be_bytes());
+        key.extend_from_slice(&session_id.to_bytes());
+        key
+    }
+
+    pub(crate) fn meta(name: &str) -> Vec<u8> {
+        let mut key = vec![Self::META];
+        key.extend_from_slice(name.as_bytes());
+        key
+    }
+
+    /// The session of any key but those of the index and of meta records.
+    pub(crate) fn session_of(key: &[u8]) -> Option<SessionId> {
+        let bytes = key.get(1..17)?;
+        Some(SessionId::from_bytes(bytes.try_into().ok()?))
+    }
+
+    /// The position in the key of an event.
+    pub(crate) fn seq_of(key: &[u8]) -> Option<Seq> {
+        let bytes = key.get(17..)?;
+        Some(Seq(u64::from_be_bytes(bytes.try_into().ok()?)))
+    }
+
+    /// The session of a key of the index.
+    pub(crate) fn indexed_session(key: &[u8]) -> Option<SessionId> {
+        let bytes = key.get(9..)?;
+        Some(SessionId::from_bytes(bytes.try_into().ok()?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn events_sort_by_session_then_position(a: (u128, u64), b: (u128, u64)) {
+            let key = |(session, seq): (u128, u64)| {
+                Key::event(SessionId::from_bytes(session.to_be_bytes()), Seq(seq))
+            };
+            prop_assert_eq!(key(a).cmp(&key(b)), a.cmp(&b));
+            prop_assert_eq!(Key::seq_of(&key(a)), Some(Seq(a.1)));
+            prop_assert_eq!(
+                Key::session_of(&key(a)),
+                Some(SessionId::from_bytes(a.0.to_be_bytes()))
+            );
+        }
+
+        #[test]
+        fn the_index_sorts_the_newest_first(a: i64, b: i64, session: u128) {
+            let session = SessionId::from_bytes(session.to_be_bytes());
+            let key = |at| Key::index(TimestampMs(at), session);
+            prop_assert_eq!(key(a).cmp(&key(b)), b.cmp(&a));
+            prop_assert_eq!(Key::indexed_session(&key(a)), Some(session));
+        }
+    }
+}

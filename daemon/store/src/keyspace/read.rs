@@ -1,0 +1,228 @@
+//! Reading pages of logs, the index and the small records.
+
+use std::collections::HashSet;
+use std::ops::{Bound, ControlFlow};
+
+use agentd_domain::{ClientMessageId, Event, Seq, SessionId, SessionRecord};
+
+use crate::keyspace::{Direction, Key, Keyspace, after, open_value, read_json, under};
+use crate::{
+    AcceptedMessage, Page, PageLimit, PartialMessage, ReadError, SessionCursor, SessionPage,
+    Snapshot,
+};
+
+/// Reads one event out of its record.
+pub(crate) fn decode_event(id: SessionId, seq: Seq, value: &[u8]) -> Result<Event, ReadError> {
+    let damaged = |source| ReadError::Event { session_id: id, near: seq, source };
+    let payload = open_value(value).ok_or_else(|| damaged(None))?;
+    let event = Event::decode(payload).map_err(|error| damaged(Some(error)))?;
+    if event.seq == seq { Ok(event) } else { Err(damaged(None)) }
+}
+
+/// Collects events until a limit is reached, and stops at the first that is damaged or missing.
+struct Pager {
+    id: SessionId,
+    direction: Direction,
+    limit: PageLimit,
+    bytes: usize,
+    expected: Option<Seq>,
+    page: Page,
+    damage: Option<ReadError>,
+}
+
+impl Pager {
+    fn new(id: SessionId, direction: Direction, limit: PageLimit, expected: Option<Seq>) -> Self {
+        Self { id, direction, limit, bytes: 0, expected, page: Page::default(), damage: None }
+    }
+
+    fn visit(&mut self, key: &[u8], value: &[u8]) -> ControlFlow<()> {
+        let full = self.page.events.len() >= self.limit.events.max(1)
+            || self.bytes.saturating_add(value.len()) > self.limit.bytes;
+        if full && !self.page.events.is_empty() {
+            self.page.more = true;
+            return ControlFlow::Break(());
+        }
+        let seq = Key::seq_of(key).unwrap_or_default();
+        if let Some(near) = self.expected.filter(|expected| *expected != seq) {
+            self.damage = Some(ReadError::Event { session_id: self.id, near, source: None });
+            return ControlFlow::Break(());
+        }
+        match decode_event(self.id, seq, value) {
+            Ok(event) => self.page.events.push(event),
+            Err(damage) => {
+                self.damage = Some(damage);
+                return ControlFlow::Break(());
+            }
+        }
+        self.bytes = self.bytes.saturating_add(value.len());
+        self.expected = Some(match self.direction {
+            Direction::Forward => seq.next(),
+            Direction::Backward => Seq(seq.0.saturating_sub(1)),
+        });
+        ControlFlow::Continue(())
+    }
+
+    /// What lies before a damaged event is still given; the page after it is the error.
+    fn finish(mut self) -> Result<Page, ReadError> {
+        match self.damage {
+            Some(damage) if self.page.events.is_empty() => return Err(damage),
+            Some(_reported_by_the_next_page) => self.page.more = true,
+            None => {}
+        }
+        if self.direction == Direction::Backward {
+            self.page.events.reverse();
+        }
+        Ok(self.page)
+    }
+}
+
+pub(crate) fn events(
+    keys: &impl Keyspace,
+    id: SessionId,
+    from: Seq,
+    limit: PageLimit,
+) -> Result<Page, ReadError> {
+    if is_deleted(keys, id)? {
+        return Ok(Page::default());
+    }
+    let from = from.max(Seq(1));
+    let range = (Bound::Included(Key::event(id, from)), after(&Key::of(Key::EVENT, id)));
+    let mut pager = Pager::new(id, Direction::Forward, limit, Some(from));
+    keys.scan(range, Direction::Forward, &mut |key, value| pager.visit(key, value))?;
+    pager.finish()
+}
+
+pub(crate) fn events_before(
+    keys: &impl Keyspace,
+    id: SessionId,
+    before: Seq,
+    limit: PageLimit,
+) -> Result<Page, ReadError> {
+    if is_deleted(keys, id)? {
+        return Ok(Page::default());
+    }
+    // Only when the log reaches `before` is it known which event the page must end with.
+    let at_before = keys.value(&Key::event(id, before))?;
+    let expected = at_before.map(|_event| Seq(before.0.saturating_sub(1)));
+    let range = (Bound::Included(Key::of(Key::EVENT, id)), Bound::Excluded(Key::event(id, before)));
+    let mut pager = Pager::new(id, Direction::Backward, limit, expected);
+    keys.scan(range, Direction::Backward, &mut |key, value| pager.visit(key, value))?;
+    let left = pager.expected.filter(|left| *left > Seq::ZERO);
+    if let (Some(near), None, false) = (left, &pager.damage, pager.page.more) {
+        // The scan ran out before it came to the first event.
+        pager.damage = Some(ReadError::Event { session_id: id, near, source: None });
+    }
+    pager.finish()
+}
+
+fn is_deleted(keys: &impl Keyspace, id: SessionId) -> Result<bool, ReadError> {
+    Ok(keys.value(&Key::of(Key::TOMBSTONE, id))?.is_some())
+}
+
+pub(crate) fn session(
+    keys: &impl Keyspace,
+    id: SessionId,
+) -> Result<Option<SessionRecord>, ReadError> {
+    keys.value(&Key::of(Key::SESSION, id))?
+        .map(|value| read_json(&value, "session record"))
+        .transpose()
+}
+
+pub(crate) fn sessions(
+    keys: &impl Keyspace,
+    from: Option<SessionCursor>,
+    limit: usize,
+) -> Result<SessionPage, ReadError> {
+    let start = from.map_or_else(
+        || Bound::Included(vec![Key::INDEX]),
+        |SessionCursor(position)| {
+            let mut key = vec![Key::INDEX];
+            key.extend_from_slice(&position);
+            Bound::Excluded(key)
+        },
+    );
+    let limit = limit.max(1);
+    let mut entries = Vec::new();
+    let mut more = false;
+    keys.scan((start, after(&[Key::INDEX])), Direction::Forward, &mut |key, _empty| {
+        if entries.len() == limit {
+            more = true;
+            return ControlFlow::Break(());
+        }
+        entries.push(key.to_vec());
+        ControlFlow::Continue(())
+    })?;
+    let next = entries
+        .last()
+        .filter(|_last| more)
+        .and_then(|key| key.get(1..))
+        .map(|position| SessionCursor(position.to_vec()));
+    let mut page = SessionPage { sessions: Vec::with_capacity(entries.len()), next };
+    let mut seen = HashSet::new();
+    for id in entries.iter().filter_map(|key| Key::indexed_session(key)) {
+        // A session that moves while the page is read may be met twice, or be gone.
+        match session(keys, id) {
+            Ok(Some(record)) if seen.insert(id) => page.sessions.push(record),
+            Ok(_gone_or_seen) => {}
+            // One damaged entry must not hide all others; asking for the session itself fails.
+            Err(error @ ReadError::Record { .. }) => {
+                tracing::error!(session_id = %id, %error, "the list leaves out a damaged entry");
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    page.sessions.sort_by_key(|record| Key::index(record.updated_at, record.session_id));
+    Ok(page)
+}
+
+pub(crate) fn snapshot(keys: &impl Keyspace, id: SessionId) -> Result<Option<Snapshot>, ReadError> {
+    keys.value(&Key::of(Key::SNAPSHOT, id))?
+        .map(|value| {
+            open_value(&value)
+                .and_then(<[u8]>::split_first_chunk)
+                .map(|(seq, bytes)| Snapshot {
+                    seq: Seq(u64::from_be_bytes(*seq)),
+                    bytes: bytes.to_vec(),
+                })
+                .ok_or(ReadError::Record { what: "snapshot" })
+        })
+        .transpose()
+}
+
+pub(crate) fn partial(
+    keys: &impl Keyspace,
+    id: SessionId,
+) -> Result<Option<PartialMessage>, ReadError> {
+    keys.value(&Key::of(Key::PARTIAL, id))?
+        .map(|value| read_json(&value, "partial message"))
+        .transpose()
+}
+
+pub(crate) fn cursor(
+    keys: &impl Keyspace,
+    id: SessionId,
+    client_id: &str,
+) -> Result<Option<Seq>, ReadError> {
+    keys.value(&Key::cursor(id, client_id))?
+        .map(|value| read_json(&value, "read cursor"))
+        .transpose()
+}
+
+pub(crate) fn accepted(
+    keys: &impl Keyspace,
+    id: SessionId,
+    client_message_id: &ClientMessageId,
+) -> Result<Option<AcceptedMessage>, ReadError> {
+    keys.value(&Key::accepted(id, client_message_id))?
+        .map(|value| read_json(&value, "message acceptance"))
+        .transpose()
+}
+
+pub(crate) fn unfinished(keys: &impl Keyspace) -> Result<Vec<SessionId>, ReadError> {
+    let mut sessions = Vec::new();
+    keys.scan(under(&[Key::UNFINISHED]), Direction::Forward, &mut |key, _empty| {
+        sessions.extend(Key::session_of(key));
+        ControlFlow::Continue(())
+    })?;
+    Ok(sessions)
+}
