@@ -195,3 +195,42 @@ impl LlmError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_error_says_whether_to_try_again_and_what_to_do() {
+        let text = || "m".to_owned();
+        let second = Duration::from_secs(1);
+        let table = [
+            (LlmError::Connect { base_url: text(), detail: text() }, true),
+            (LlmError::FirstByteTimeout { base_url: text(), after: second }, true),
+            (LlmError::IdleTimeout { after: second }, true),
+            (LlmError::Cut, true),
+            (LlmError::Empty, true),
+            (LlmError::Auth { status: 401, message: text() }, false),
+            (LlmError::Quota { message: text() }, false),
+            (LlmError::RateLimited { message: text(), retry_after: Some(second) }, true),
+            (LlmError::Server { status: 503, message: text(), retry_after: Some(second) }, true),
+            (LlmError::ContextOverflow { message: text() }, false),
+            (LlmError::NotFound { message: text() }, false),
+            (LlmError::Invalid { status: 400, message: text() }, false),
+            (LlmError::Protocol { detail: text() }, false),
+            (LlmError::TooLarge { limit: 1 }, false),
+        ];
+        let mut codes = std::collections::HashSet::new();
+        for (error, is_retryable) in &table {
+            assert_eq!(error.is_retryable(), *is_retryable, "{error:?}");
+            let waits = matches!(error, LlmError::RateLimited { .. } | LlmError::Server { .. });
+            assert_eq!(error.retry_after(), waits.then_some(second), "{error:?}");
+            assert!(codes.insert(error.code()), "{error:?}: a code used twice");
+            assert!(!error.hint().is_empty());
+            let report = error.report();
+            assert_eq!((report.code.as_str(), report.retryable), (error.code(), *is_retryable));
+        }
+        // A new variant needs a row: the match in `code` names all of them.
+        assert_eq!(codes.len(), 14);
+    }
+}

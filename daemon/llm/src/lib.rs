@@ -3,11 +3,29 @@
 //! Its one job: turn a [`Request`] into a stream of [`StreamPart`]s, whatever oddities the provider
 //! sends, and say clearly how it ended. It must not know of sessions, logs or tools that run. It owns
 //! no state beyond connection pools.
+//!
+//! Reading order: `provider` (the port), `open_ai` (Chat Completions: `request` out, `stream` in, which
+//! feeds `sse`, `chunk`, `answer` and `tool_calls`), `refusal` (what an error means), `offline`.
 
 mod error;
+mod error_text;
+mod http_client;
+mod offline;
+mod open_ai;
+mod probe_local;
 mod provider;
+mod refusal;
+mod sse;
+mod surrogates;
+mod tokens;
 
 pub use error::LlmError;
+pub use http_client::{Reach, Timeouts, http_client};
+pub use offline::{Offline, OfflineOptions};
+pub use open_ai::{OpenAiCompatible, OpenAiOptions, ReasoningEcho};
+pub use probe_local::{LocalServer, WELL_KNOWN_ADDRESSES, probe_local};
 pub use provider::{
     AssembledCall, Completion, Finish, Message, Provider, Request, ResponseStream, StreamPart,
 };
+pub use secrecy::SecretString as Secret;
+pub use tokens::{estimate_message_tokens, estimate_tokens};

@@ -1,0 +1,391 @@
+//! Chat Completions, the protocol of OpenAI that most servers speak.
+
+mod answer;
+mod chunk;
+mod models;
+mod request;
+mod stream;
+mod tool_calls;
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures_util::StreamExt as _;
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, LOCATION};
+use reqwest::{Client, RequestBuilder, Response, Url};
+use secrecy::ExposeSecret as _;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use self::answer::AnswerDecoder;
+use self::request::Dialect;
+use self::stream::{AnswerStream, BodyFormat, Limits};
+use crate::error_text::ErrorText;
+use crate::http_client::{Reach, Timeouts, causes, http_client};
+use crate::refusal::{Refusal, retry_after};
+use crate::sse::SseDecoder;
+use crate::{LlmError, Provider, Request, ResponseStream, Secret};
+
+/// Most bytes that are read of an error's body.
+const MAX_ERROR_BODY: usize = 64 * 1024;
+/// The longest wait for an error's body, whose status says enough.
+const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Whether the model's reasoning goes back to it as `reasoning_content`.
+///
+/// DeepSeek and Moonshot refuse requests without it in turns that called tools, then and in all later
+/// requests; they ignore it elsewhere. Other hosts refuse the field. The rest ignore what they
+/// do not know, and models served there answer better with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReasoningEcho {
+    /// Never.
+    Never,
+    /// In turns that called tools, where there is any.
+    WhereKnown,
+    /// In turns that called tools; the field is there, maybe empty, on every assistant message.
+    ToolCallTurns,
+}
+
+impl ReasoningEcho {
+    /// What suits the host of a base URL.
+    pub fn for_host(base_url: &str) -> Self {
+        const WANT: &[&str] = &["deepseek.com", "moonshot.ai", "moonshot.cn", "kimi.com"];
+        const REFUSE: &[&str] = &[
+            "openai.com",
+            "openai.azure.com",
+            "groq.com",
+            "mistral.ai",
+            "cerebras.ai",
+            "googleapis.com",
+        ];
+        if is_of_domain(base_url, WANT) {
+            Self::ToolCallTurns
+        } else if is_of_domain(base_url, REFUSE) {
+            Self::Never
+        } else {
+            Self::WhereKnown
+        }
+    }
+}
+
+fn is_of_domain(base_url: &str, domains: &[&str]) -> bool {
+    let url = Url::parse(base_url).ok();
+    let Some(host) = url.as_ref().and_then(Url::host_str) else { return false };
+    domains.iter().any(|domain| {
+        host.strip_suffix(domain).is_some_and(|start| start.is_empty() || start.ends_with('.'))
+    })
+}
+
+/// How to reach an endpoint.
+#[derive(Debug, Clone)]
+pub struct OpenAiOptions {
+    /// Such as `https://api.openai.com/v1`.
+    pub base_url: String,
+    /// Sent as a bearer token. Local servers need none.
+    pub api_key: Option<Secret>,
+    /// Limits of waiting.
+    pub timeouts: Timeouts,
+    /// Most bytes of text, reasoning and tool arguments in one answer.
+    pub max_answer_bytes: usize,
+    /// Whether reasoning goes back.
+    pub echo_reasoning: ReasoningEcho,
+}
+
+impl OpenAiOptions {
+    /// Most bytes of an answer unless configured: 16 MiB.
+    pub const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
+
+    /// The usual options for an endpoint.
+    pub fn new(base_url: &str, api_key: Option<Secret>) -> Self {
+        Self {
+            base_url: base_url.to_owned(),
+            api_key,
+            timeouts: Timeouts::default(),
+            max_answer_bytes: Self::MAX_ANSWER_BYTES,
+            echo_reasoning: ReasoningEcho::for_host(base_url),
+        }
+    }
+}
+
+/// A Chat Completions endpoint.
+#[derive(Debug)]
+pub struct OpenAiCompatible {
+    options: OpenAiOptions,
+    /// The base URL without what may be secret in it.
+    shown_url: String,
+    chat_url: Url,
+    models_url: Url,
+    authorization: Option<HeaderValue>,
+    dialect: Dialect,
+    error_text: ErrorText,
+    /// Made at the first request: reading root certificates would delay the start.
+    client: OnceLock<Client>,
+}
+
+impl OpenAiCompatible {
+    /// Checks the options. Nothing is connected yet.
+    ///
+    /// # Errors
+    /// [`LlmError::Protocol`] for a base URL that is none, [`LlmError::Auth`] for a key that no header
+    /// can carry.
+    pub fn new(options: OpenAiOptions) -> Result<Self, LlmError> {
+        let error_text = ErrorText::new(options.api_key.clone());
+        let url = parse_base_url(&options.base_url).map_err(|problem| LlmError::Protocol {
+            detail: error_text.clean(&format!("base_url '{}' {problem}", options.base_url)),
+        })?;
+        let key = options.api_key.as_ref().map(|key| key.expose_secret().trim());
+        let authorization = key.filter(|key| !key.is_empty()).map(bearer).transpose()?;
+        Ok(Self {
+            shown_url: shown(&url),
+            chat_url: below(&url, "chat/completions"),
+            models_url: below(&url, "models"),
+            authorization,
+            dialect: Dialect {
+                echo_reasoning: options.echo_reasoning,
+                has_max_completion_tokens: is_of_domain(
+                    &options.base_url,
+                    &["openai.com", "openai.azure.com"],
+                ),
+            },
+            error_text,
+            client: OnceLock::new(),
+            options,
+        })
+    }
+
+    fn client(&self) -> Result<&Client, LlmError> {
+        if let Some(client) = self.client.get() {
+            return Ok(client);
+        }
+        let client = http_client(&self.options.timeouts, Reach::of(&self.chat_url))?;
+        Ok(self.client.get_or_init(|| client))
+    }
+
+    /// Sends a request and waits for the headers; anything but success becomes an error.
+    async fn send(&self, request: RequestBuilder, by: Instant) -> Result<Response, LlmError> {
+        let request = match &self.authorization {
+            Some(authorization) => request.header(AUTHORIZATION, authorization),
+            None => request,
+        };
+        let Ok(sent) = timeout_at(by, request.send()).await else {
+            return Err(LlmError::FirstByteTimeout {
+                base_url: self.shown_url.clone(),
+                after: self.options.timeouts.first_byte,
+            });
+        };
+        let response = sent.map_err(|error| self.send_error(error))?;
+        let status = response.status();
+        if status.is_success() {
+            return Ok(response);
+        }
+        if status.is_redirection() {
+            return Err(self.redirect_error(&response));
+        }
+        let retry_after = retry_after(response.headers());
+        let body = timeout(ERROR_BODY_TIMEOUT, first_bytes(response, MAX_ERROR_BODY)).await;
+        let body = body.unwrap_or_default();
+        Err(Refusal::from_body(status.as_u16(), &body, retry_after).into_error(&self.error_text))
+    }
+
+    fn send_error(&self, error: reqwest::Error) -> LlmError {
+        let error = error.without_url();
+        let detail = self.error_text.clean(&causes(&error));
+        if error.is_connect() || error.is_timeout() {
+            let is_slow = error.is_timeout();
+            let after = self.options.timeouts.connect.as_millis();
+            let detail = if is_slow { format!("no connection in {after} ms") } else { detail };
+            return LlmError::Connect { base_url: self.shown_url.clone(), detail };
+        }
+        // Connected, and then hung up on.
+        tracing::debug!(error = %detail, "the request broke off");
+        LlmError::Cut
+    }
+
+    fn redirect_error(&self, response: &Response) -> LlmError {
+        let location = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
+        let target = location.and_then(|location| self.chat_url.join(location).ok());
+        let target = target.map_or_else(|| "elsewhere".to_owned(), |url| shown(&url));
+        LlmError::Protocol {
+            detail: self.error_text.clean(&format!(
+                "{} redirects to {target}, which is not followed so that the key stays here",
+                self.shown_url
+            )),
+        }
+    }
+}
+
+#[async_trait]
+impl Provider for OpenAiCompatible {
+    fn kind(&self) -> &'static str {
+        "openai-compatible"
+    }
+
+    fn base_url(&self) -> &str {
+        &self.shown_url
+    }
+
+    async fn stream(&self, request: Request) -> Result<ResponseStream, LlmError> {
+        let body = request::body(&request, self.dialect)?;
+        let first_byte = self.options.timeouts.first_byte;
+        let first_byte_by = Instant::now() + first_byte;
+        let http_request = self
+            .client()?
+            .post(self.chat_url.clone())
+            .header(CONTENT_TYPE, "application/json")
+            .header(ACCEPT, "text/event-stream")
+            .body(body);
+        let response = self.send(http_request, first_byte_by).await?;
+        let content_type = response.headers().get(CONTENT_TYPE);
+        let content_type = content_type.and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let content_type = content_type.to_ascii_lowercase();
+        if content_type.contains("html") {
+            let detail = format!("{} sends a web page instead of an answer", self.shown_url);
+            return Err(LlmError::Protocol { detail });
+        }
+        let format = if content_type.contains("/json") {
+            BodyFormat::Whole(Vec::new())
+        } else {
+            BodyFormat::Events(SseDecoder::default())
+        };
+        let max_bytes = self.options.max_answer_bytes;
+        let decoder = AnswerDecoder::new(self.error_text.clone(), max_bytes);
+        let limits = Limits {
+            base_url: self.shown_url.clone(),
+            first_byte,
+            first_byte_by,
+            idle: self.options.timeouts.idle,
+            max_bytes,
+        };
+        let body = response.bytes_stream().boxed();
+        Ok(Box::pin(AnswerStream::new(body, format, decoder, limits)))
+    }
+
+    async fn models(&self) -> Result<Vec<String>, LlmError> {
+        let by = Instant::now() + self.options.timeouts.first_byte;
+        let response = self.send(self.client()?.get(self.models_url.clone()), by).await?;
+        let Ok(body) = timeout_at(by, first_bytes(response, models::MAX_BODY)).await else {
+            return Err(LlmError::IdleTimeout { after: self.options.timeouts.first_byte });
+        };
+        let mut names = models::names(&body).ok_or_else(|| LlmError::Protocol {
+            detail: format!("{} sends no list of models", self.shown_url),
+        })?;
+        names.sort_unstable();
+        names.dedup();
+        names.truncate(models::MAX_MODELS);
+        Ok(names)
+    }
+}
+
+pub(crate) use models::{MAX_BODY as MAX_MODELS_BODY, names as model_names};
+
+/// The start of a body. What cannot be read is left out.
+pub(crate) async fn first_bytes(mut response: Response, max: usize) -> Vec<u8> {
+    let mut body = Vec::new();
+    while body.len() < max
+        && let Ok(Some(bytes)) = response.chunk().await
+    {
+        body.extend_from_slice(&bytes);
+    }
+    body.truncate(max);
+    body
+}
+
+fn parse_base_url(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text.trim()).map_err(|error| format!("is no URL: {error}"))?;
+    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
+        return Err("must start with http:// or https://".to_owned());
+    }
+    Ok(url)
+}
+
+/// An endpoint below the base URL, whose query, if any, is kept.
+fn below(base: &Url, path: &str) -> Url {
+    let mut url = base.clone();
+    url.set_path(&format!("{}/{path}", base.path().trim_end_matches('/')));
+    url
+}
+
+/// A URL without user, password, query and fragment.
+fn shown(url: &Url) -> String {
+    let origin = url.origin().ascii_serialization();
+    format!("{origin}{}", url.path().trim_end_matches('/'))
+}
+
+fn bearer(key: &str) -> Result<HeaderValue, LlmError> {
+    let value = HeaderValue::from_str(&format!("Bearer {key}"));
+    let mut value = value.map_err(|_illegal| LlmError::Auth {
+        status: 0,
+        message: "the key holds characters that no header can carry".to_owned(),
+    })?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ps_08_the_host_decides_whether_reasoning_goes_back() {
+        let check = |url: &str, expect: ReasoningEcho| {
+            assert_eq!(ReasoningEcho::for_host(url), expect, "{url}");
+        };
+        check("https://api.deepseek.com/v1", ReasoningEcho::ToolCallTurns);
+        check("https://api.moonshot.cn/v1", ReasoningEcho::ToolCallTurns);
+        check("https://api.openai.com/v1", ReasoningEcho::Never);
+        check("https://me.openai.azure.com/openai", ReasoningEcho::Never);
+        check("https://api.groq.com/openai/v1", ReasoningEcho::Never);
+        check("https://notopenai.com/v1", ReasoningEcho::WhereKnown);
+        check("http://127.0.0.1:8080/v1", ReasoningEcho::WhereKnown);
+        check("nonsense", ReasoningEcho::WhereKnown);
+    }
+
+    #[test]
+    fn urls_are_built_and_shown_without_secrets() {
+        let check = |base: &str, chat: &str, shown: &str| {
+            let provider = OpenAiCompatible::new(OpenAiOptions::new(base, None)).expect(base);
+            assert_eq!(provider.chat_url.as_str(), chat);
+            assert_eq!(provider.base_url(), shown);
+        };
+        let openai = "https://api.openai.com/v1";
+        check(openai, "https://api.openai.com/v1/chat/completions", openai);
+        check("https://api.openai.com/v1/", "https://api.openai.com/v1/chat/completions", openai);
+        check("http://localhost:80", "http://localhost/chat/completions", "http://localhost");
+        check(
+            "https://u:p@h.example/a?key=k",
+            "https://u:p@h.example/a/chat/completions?key=k",
+            "https://h.example/a",
+        );
+    }
+
+    #[test]
+    fn impossible_options_are_refused() {
+        let check = |base: &str, key: Option<&str>, expect: &str| {
+            let options = OpenAiOptions::new(base, key.map(|key| key.to_owned().into()));
+            let error = OpenAiCompatible::new(options).expect_err(base);
+            assert_eq!(error.to_string(), expect);
+        };
+        check(
+            "api.openai.com",
+            None,
+            "the provider's answer is not understandable: base_url 'api.openai.com' is no URL: relative URL without a base",
+        );
+        check(
+            "ftp://x/v1",
+            None,
+            "the provider's answer is not understandable: base_url 'ftp://x/v1' must start with http:// or https://",
+        );
+        check(
+            "http://x/v1",
+            Some("a\nb"),
+            "the provider refused the API key (0): the key holds characters that no header can carry",
+        );
+    }
+
+    #[test]
+    fn sc_03_debug_output_hides_the_key() {
+        let options = OpenAiOptions::new("http://x/v1", Some("sk-verysecret".to_owned().into()));
+        let provider = OpenAiCompatible::new(options).expect("legal options");
+        assert!(!format!("{provider:?}").contains("verysecret"));
+    }
+}

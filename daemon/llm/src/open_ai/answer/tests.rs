@@ -1,0 +1,267 @@
+//! Events as servers really send them.
+
+use serde_json::json;
+
+use super::*;
+
+/// Reasoning, text, and the end: a completion or the code of an error.
+type Outcome = (String, String, Result<Completion, &'static str>);
+
+fn fold(events: &[&str], end: BodyEnd) -> Outcome {
+    let mut decoder = AnswerDecoder::new(ErrorText::default(), 1000);
+    let mut end_of = || {
+        for event in events {
+            decoder.on_event(event.as_bytes())?;
+        }
+        decoder.end(end)
+    };
+    let result = end_of().map_err(|error| error.code());
+    let (mut reasoning, mut text) = (String::new(), String::new());
+    while let Some(part) = decoder.take_part() {
+        match part {
+            StreamPart::Reasoning(part) => reasoning.push_str(&part),
+            StreamPart::Text(part) => text.push_str(&part),
+            StreamPart::Finished(_) => panic!("the decoder does not queue the end"),
+        }
+    }
+    assert_eq!(decoder.queued_bytes(), 0);
+    (reasoning, text, result)
+}
+
+fn done(finish: Finish) -> Result<Completion, &'static str> {
+    Ok(Completion { finish, tool_calls: Vec::new(), usage: None })
+}
+
+fn check(events: &[&str], reasoning: &str, text: &str, end: Result<Completion, &'static str>) {
+    let outcome = fold(events, BodyEnd::Clean);
+    assert_eq!(outcome, (reasoning.to_owned(), text.to_owned(), end), "{events:?}");
+}
+
+const HI: &str = r#"{"choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":null}]}"#;
+const STOP: &str = r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#;
+
+#[test]
+fn ps_05_only_whole_answers_are_whole() {
+    check(&[HI], "", "hi", Err("PROVIDER_STREAM_CUT"));
+    check(&[HI, STOP], "", "hi", done(Finish::Done));
+    check(&[HI, "[DONE]"], "", "hi", done(Finish::Done));
+    check(&[], "", "", Err("PROVIDER_EMPTY_ANSWER"));
+    check(&["[DONE]"], "", "", Err("PROVIDER_EMPTY_ANSWER"));
+    check(&[STOP, "[DONE]"], "", "", Err("PROVIDER_EMPTY_ANSWER"));
+    let broken = fold(&[HI], BodyEnd::Broken);
+    assert_eq!(broken, (String::new(), "hi".to_owned(), Err("PROVIDER_STREAM_CUT")));
+    assert_eq!(fold(&[], BodyEnd::Broken).2, Err("PROVIDER_STREAM_CUT"));
+    // What comes after the end changes nothing.
+    assert_eq!(fold(&[HI, STOP], BodyEnd::Broken).2, done(Finish::Done));
+}
+
+#[test]
+fn every_reason_to_finish_is_understood() {
+    for (reason, expect) in [
+        ("stop", done(Finish::Done)),
+        ("tool_calls", done(Finish::Done)),
+        ("something_new", done(Finish::Done)),
+        ("length", done(Finish::OutputLimit)),
+        ("max_tokens", done(Finish::OutputLimit)),
+        ("content_filter", done(Finish::Refused)),
+        ("error", Err("PROVIDER_ERROR")),
+        ("insufficient_system_resource", Err("PROVIDER_ERROR")),
+        ("", Err("PROVIDER_STREAM_CUT")),
+    ] {
+        let finish = json!({"choices": [{"delta": {}, "finish_reason": reason}]}).to_string();
+        check(&[HI, &finish], "", "hi", expect);
+    }
+    let refusal = r#"{"choices":[{"delta":{"refusal":"No."}}]}"#;
+    check(&[refusal, STOP], "", "No.", done(Finish::Refused));
+}
+
+#[test]
+fn ps_08_either_name_of_reasoning_is_read_and_both_are_not_doubled() {
+    for delta in [
+        r#"{"reasoning_content":"R1"}"#,
+        r#"{"reasoning":"R1"}"#,
+        r#"{"reasoning_content":"R1","reasoning":"R1"}"#,
+        r#"{"reasoning_content":null,"reasoning":"R1"}"#,
+        r#"{"reasoning_content":"","reasoning":"R1","content":""}"#,
+    ] {
+        let event = format!(r#"{{"choices":[{{"delta":{delta}}}]}}"#);
+        check(&[&event, HI, STOP], "R1", "hi", done(Finish::Done));
+    }
+}
+
+#[test]
+fn en_02_lone_surrogates_do_not_fail_the_answer() {
+    let event = |text: &str| format!(r#"{{"choices":[{{"delta":{{"content":"{text}"}}}}]}}"#);
+    let say = |texts: &[&str], expect: &str| {
+        let mut events: Vec<String> = texts.iter().map(|text| event(text)).collect();
+        events.push(STOP.to_owned());
+        let events: Vec<&str> = events.iter().map(String::as_str).collect();
+        check(&events, "", expect, done(Finish::Done));
+    };
+    say(&[r"\ud83d", r"\ude00"], "😀");
+    say(&[r"a\ud83d", r"\ude00b"], "a😀b");
+    say(&[r"\ud83d"], "\u{FFFD}");
+    say(&[r"ok \ud800 end"], "ok \u{FFFD} end");
+    say(&[r"\ude00", "x"], "\u{FFFD}x");
+}
+
+#[test]
+fn bytes_that_are_no_utf_8_are_replaced() {
+    let mut decoder = AnswerDecoder::new(ErrorText::default(), 100);
+    decoder.on_event(b"{\"choices\":[{\"delta\":{\"content\":\"a\xED\xA0\x80b\xFF\"}}]}").unwrap();
+    let text = decoder.take_part();
+    assert_eq!(text, Some(StreamPart::Text("a\u{FFFD}b\u{FFFD}".to_owned())));
+}
+
+#[test]
+fn neighbours_of_one_kind_are_merged_and_their_order_is_kept() {
+    let mut decoder = AnswerDecoder::new(ErrorText::default(), 100);
+    for (field, text) in [
+        ("reasoning", "a"),
+        ("reasoning", "b"),
+        ("content", "c"),
+        ("content", "d"),
+        ("reasoning", "e"),
+    ] {
+        let event = json!({"choices": [{"delta": {field: text}}]}).to_string();
+        decoder.on_event(event.as_bytes()).unwrap();
+    }
+    let parts: Vec<StreamPart> = std::iter::from_fn(|| decoder.take_part()).collect();
+    assert_eq!(
+        parts,
+        [
+            StreamPart::Reasoning("ab".to_owned()),
+            StreamPart::Text("cd".to_owned()),
+            StreamPart::Reasoning("e".to_owned()),
+        ]
+    );
+}
+
+#[test]
+fn odd_shapes_are_understood() {
+    let parts = r#"{"choices":[{"delta":{"content":[{"type":"text","text":"h"},{"type":"x"},{"text":"i"}]}}]}"#;
+    check(&[parts, STOP], "", "hi", done(Finish::Done));
+    let other_choice = r#"{"choices":[{"index":1,"delta":{"content":"no"}}]}"#;
+    check(&[HI, other_choice, STOP], "", "hi", done(Finish::Done));
+    let two = format!("{HI}\n{STOP}");
+    check(&[&two], "", "hi", done(Finish::Done));
+    let nulls = r#"{"choices":[{"delta":null,"finish_reason":null}],"usage":null,"error":null}"#;
+    check(&[nulls, HI, STOP], "", "hi", done(Finish::Done));
+    check(&[r#"{"type":"ping"}"#, HI, STOP], "", "hi", done(Finish::Done));
+}
+
+#[test]
+fn errors_in_the_stream_end_the_answer() {
+    for (event, expect) in [
+        (r#"{"error":{"message":"overloaded","type":"overloaded_error"}}"#, "PROVIDER_ERROR"),
+        (r#"{"error":{"message":"slow down","code":429},"choices":[]}"#, "PROVIDER_RATE_LIMITED"),
+        (r#"{"object":"error","message":"maximum context length","code":400}"#, "CONTEXT_OVERFLOW"),
+        (r#"{"error":"\ud800 it"}"#, "PROVIDER_ERROR"),
+        ("{\"choices\":", "PROVIDER_PROTOCOL"),
+        ("hello", "PROVIDER_PROTOCOL"),
+        (r#"{"choices":[{"delta":{"content":{"a":1}}}]}"#, "PROVIDER_PROTOCOL"),
+    ] {
+        check(&[HI, event, STOP], "", "hi", Err(expect));
+    }
+}
+
+#[test]
+fn usage_is_read_in_every_form() {
+    let usage = |json: &str| {
+        let event = format!(r#"{{"choices":[],"usage":{json}}}"#);
+        fold(&[HI, STOP, &event], BodyEnd::Clean).2.expect("an answer").usage
+    };
+    let counts = |prompt_tokens, completion_tokens, reasoning_tokens, cached_prompt_tokens| {
+        Some(agentd_domain::Usage {
+            prompt_tokens,
+            completion_tokens,
+            reasoning_tokens,
+            cached_prompt_tokens,
+            estimated: false,
+        })
+    };
+    assert_eq!(usage(r#"{"prompt_tokens":7,"completion_tokens":3}"#), counts(7, 3, 0, 0));
+    assert_eq!(
+        usage(
+            r#"{"prompt_tokens":7,"completion_tokens":3,"total_tokens":10,
+                "completion_tokens_details":{"reasoning_tokens":2},
+                "prompt_tokens_details":{"cached_tokens":5}}"#
+        ),
+        counts(7, 3, 2, 5)
+    );
+    assert_eq!(
+        usage(r#"{"prompt_tokens":7,"completion_tokens":3,"prompt_cache_hit_tokens":4}"#),
+        counts(7, 3, 0, 4)
+    );
+    assert_eq!(usage(r#"{"prompt_tokens_details":null}"#), None);
+    assert_eq!(usage("null"), None);
+    assert_eq!(usage(r#""odd""#), None);
+}
+
+#[test]
+fn too_long_an_answer_is_refused() {
+    let event = json!({"choices": [{"delta": {"content": "x".repeat(600)}}]}).to_string();
+    let (_, text, end) = fold(&[&event, &event], BodyEnd::Clean);
+    assert_eq!((text.len(), end), (1200, Err("PROVIDER_ANSWER_TOO_LARGE")));
+}
+
+#[test]
+fn ta_04_arguments_are_kept_as_they_came() {
+    for (arguments, expect) in [
+        (r#"{"path":"a"}"#, r#"{"path":"a"}"#),
+        (r#""{\"path\":\"a\"}""#, r#"{"path":"a"}"#),
+        (r#""\"{\\\"path\\\":\\\"a\\\"}\"""#, r#""{\"path\":\"a\"}""#),
+        (r#"{"offset":10.0,"all":"true"}"#, r#"{"offset":10.0,"all":"true"}"#),
+        ("null", "{}"),
+        (r#""""#, "{}"),
+        (r#""{\"s\":\"\\udf06\"}""#, r#"{"s":"\ufffd"}"#),
+    ] {
+        let event = format!(
+            r#"{{"choices":[{{"delta":{{"tool_calls":[{{"index":0,"id":"a","function":{{"name":"f","arguments":{arguments}}}}}]}},"finish_reason":"tool_calls"}}]}}"#
+        );
+        let completion = fold(&[&event], BodyEnd::Clean).2.expect("an answer");
+        assert_eq!(
+            completion.tool_calls,
+            [crate::AssembledCall {
+                name: "f".to_owned(),
+                arguments_json: expect.to_owned(),
+                is_whole: true,
+            }],
+            "{arguments}"
+        );
+    }
+}
+
+#[test]
+fn en_02_arguments_may_hold_escaped_halves_across_deltas() {
+    let event = |arguments: &str| {
+        format!(
+            r#"{{"choices":[{{"delta":{{"tool_calls":[{{"index":0,"function":{{"name":"f","arguments":"{arguments}"}}}}]}}}}]}}"#
+        )
+    };
+    let (first, second) = (event(r#"{\"s\":\"\ud83d"#), event(r#"\ude00\"}"#));
+    let completion = fold(&[&first, &second, STOP], BodyEnd::Clean).2.expect("an answer");
+    assert_eq!(completion.tool_calls[0].arguments_json, r#"{"s":"😀"}"#);
+    assert!(completion.tool_calls[0].is_whole);
+}
+
+#[test]
+fn a_whole_body_is_one_answer() {
+    let whole = |body: &str| {
+        let mut decoder = AnswerDecoder::new(ErrorText::default(), 100);
+        let result =
+            decoder.on_whole_body(body.as_bytes()).and_then(|()| decoder.end(BodyEnd::Clean));
+        (decoder.take_part(), result.map_err(|error| error.code()))
+    };
+    let hi = || Some(StreamPart::Text("hi".to_owned()));
+    let body = r#"{"choices":[{"message":{"role":"assistant","content":"hi"}}]}"#;
+    assert_eq!(whole(body), (hi(), done(Finish::Done)));
+    let body = r#"{"choices":[{"message":{"content":"hi"},"finish_reason":"length"}]}"#;
+    assert_eq!(whole(body), (hi(), done(Finish::OutputLimit)));
+    assert_eq!(whole("{}"), (None, Err("PROVIDER_EMPTY_ANSWER")));
+    assert_eq!(
+        whole(r#"{"error":{"message":"m","code":429}}"#),
+        (None, Err("PROVIDER_RATE_LIMITED"))
+    );
+    assert_eq!(whole("["), (None, Err("PROVIDER_PROTOCOL")));
+}

@@ -1,0 +1,205 @@
+//! The body of an answer as a stream of parts, with its time limits.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::Stream;
+use tokio::time::{Instant, Sleep, sleep_until};
+
+use super::answer::{AnswerDecoder, BodyEnd};
+use crate::sse::SseDecoder;
+use crate::{LlmError, StreamPart};
+
+/// Reads that are merged into one part at most: other tasks want to run too.
+const MAX_MERGED_READS: usize = 256;
+/// Bytes of text that are merged into one part at most.
+const MAX_MERGED_BYTES: usize = 16 * 1024;
+
+type Body = Pin<Box<dyn Stream<Item = reqwest::Result<Bytes>> + Send>>;
+
+/// How the body is written.
+#[derive(Debug)]
+pub(super) enum BodyFormat {
+    /// An event stream.
+    Events(SseDecoder),
+    /// One JSON text, gathered here, from a server that does not stream.
+    Whole(Vec<u8>),
+}
+
+/// What limits the waiting.
+#[derive(Debug, Clone)]
+pub(super) struct Limits {
+    pub(super) base_url: String,
+    pub(super) first_byte: Duration,
+    /// When the first byte of the body must be there.
+    pub(super) first_byte_by: Instant,
+    pub(super) idle: Duration,
+    /// Most bytes of a whole body.
+    pub(super) max_bytes: usize,
+}
+
+/// Reads an answer. Dropping it closes the connection.
+pub(super) struct AnswerStream {
+    body: Body,
+    format: BodyFormat,
+    decoder: AnswerDecoder,
+    limits: Limits,
+    timer: Pin<Box<Sleep>>,
+    has_begun: bool,
+    /// Bytes came since the timer was set.
+    has_progress: bool,
+    state: State,
+}
+
+enum State {
+    Reading,
+    /// The connection has ended; parts may still wait.
+    Ended(Result<StreamPart, LlmError>),
+    Over,
+}
+
+impl AnswerStream {
+    pub(super) fn new(
+        body: Body,
+        format: BodyFormat,
+        decoder: AnswerDecoder,
+        limits: Limits,
+    ) -> Self {
+        let timer = Box::pin(sleep_until(limits.first_byte_by));
+        Self {
+            body,
+            format,
+            decoder,
+            limits,
+            timer,
+            has_begun: false,
+            has_progress: false,
+            state: State::Reading,
+        }
+    }
+
+    /// Reads what is there. True when there is something to hand over.
+    fn read(&mut self, cx: &mut Context<'_>) -> bool {
+        for _ in 0..MAX_MERGED_READS {
+            let result = match self.body.as_mut().poll_next(cx) {
+                Poll::Ready(Some(Ok(bytes))) => self.take(&bytes),
+                Poll::Ready(Some(Err(error))) => {
+                    tracing::debug!(
+                        error = %crate::http_client::causes(&error.without_url()),
+                        "the answer broke off"
+                    );
+                    self.end(BodyEnd::Broken);
+                    Ok(())
+                }
+                Poll::Ready(None) => self.take_end(),
+                Poll::Pending => return self.decoder.queued_bytes() > 0,
+            };
+            if let Err(error) = result {
+                self.state = State::Ended(Err(error));
+            } else if self.decoder.is_done() && matches!(self.state, State::Reading) {
+                self.end(BodyEnd::Clean);
+            }
+            if !matches!(self.state, State::Reading)
+                || self.decoder.queued_bytes() >= MAX_MERGED_BYTES
+            {
+                return true;
+            }
+        }
+        // Reads without text: come back at once, but let others run.
+        cx.waker().wake_by_ref();
+        self.decoder.queued_bytes() > 0
+    }
+
+    fn take(&mut self, bytes: &[u8]) -> Result<(), LlmError> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        self.has_begun = true;
+        self.has_progress = true;
+        let Self { format, decoder, limits, .. } = self;
+        match format {
+            BodyFormat::Events(events) => events.push(bytes, |data| decoder.on_event(data)),
+            BodyFormat::Whole(body) if body.len() + bytes.len() > limits.max_bytes => {
+                Err(LlmError::TooLarge { limit: limits.max_bytes })
+            }
+            BodyFormat::Whole(body) => {
+                body.extend_from_slice(bytes);
+                Ok(())
+            }
+        }
+    }
+
+    fn take_end(&mut self) -> Result<(), LlmError> {
+        let decoder = &mut self.decoder;
+        match &mut self.format {
+            BodyFormat::Events(events) => {
+                let last = events.finish(|data| decoder.on_event(data));
+                // Half a line is what a cut leaves behind, and says nothing about the protocol.
+                if let Err(error) = last
+                    && !matches!(error, LlmError::Protocol { .. })
+                {
+                    return Err(error);
+                }
+            }
+            BodyFormat::Whole(body) => decoder.on_whole_body(body)?,
+        }
+        self.end(BodyEnd::Clean);
+        Ok(())
+    }
+
+    fn end(&mut self, end: BodyEnd) {
+        self.state = State::Ended(self.decoder.end(end).map(StreamPart::Finished));
+    }
+
+    /// Waits for bytes no longer than allowed. True when the time is up.
+    fn is_late(&mut self, cx: &mut Context<'_>) -> bool {
+        if std::mem::take(&mut self.has_progress) {
+            self.timer.as_mut().reset(Instant::now() + self.limits.idle);
+        }
+        if self.timer.as_mut().poll(cx).is_pending() {
+            return false;
+        }
+        if self.decoder.is_finished() {
+            // The answer is whole; the server just does not hang up.
+            self.end(BodyEnd::Broken);
+            return true;
+        }
+        let error = if self.has_begun {
+            LlmError::IdleTimeout { after: self.limits.idle }
+        } else {
+            LlmError::FirstByteTimeout {
+                base_url: self.limits.base_url.clone(),
+                after: self.limits.first_byte,
+            }
+        };
+        self.state = State::Ended(Err(error));
+        true
+    }
+}
+
+impl Stream for AnswerStream {
+    type Item = Result<StreamPart, LlmError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = &mut *self;
+        loop {
+            // Kinds of parts alternate in the queue: all but the last have their final length.
+            if let Some(part) = this.decoder.take_part() {
+                return Poll::Ready(Some(Ok(part)));
+            }
+            match std::mem::replace(&mut this.state, State::Over) {
+                State::Over => return Poll::Ready(None),
+                State::Ended(end) => return Poll::Ready(Some(end)),
+                State::Reading => this.state = State::Reading,
+            }
+            if !this.read(cx) && !this.is_late(cx) {
+                return Poll::Pending;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,150 @@
+//! Putting tool calls together from their fragments.
+//!
+//! Servers disagree on what a fragment holds. OpenAI sends index, id and name at the start of a call and
+//! then only the index; others leave out the index, send it always as 0, send no id or an empty one,
+//! repeat the name, or give it later. The rules here, in order:
+//!
+//! 1. A fragment continues the call with its id; without id, the newest call with its index; without
+//!    either, the newest call (in a list of several such fragments: the call of that position).
+//! 2. It starts a new call instead when its id contradicts that call's, or when it brings a name while
+//!    that call's arguments are whole already.
+//! 3. What cannot be told apart is joined. The arguments are then no JSON, and the call is reported as
+//!    not whole instead of being lost.
+
+use std::borrow::Cow;
+
+use serde::de::IgnoredAny;
+
+use crate::surrogates::{SurrogateJoiner, replace_lone_escapes};
+use crate::{AssembledCall, Finish};
+
+/// A fragment. Empty texts mean that the field was missing.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Fragment<'a> {
+    pub(super) index: Option<u64>,
+    pub(super) id: Cow<'a, str>,
+    pub(super) name: Cow<'a, str>,
+    pub(super) arguments: Cow<'a, [u8]>,
+}
+
+/// The calls of an answer so far.
+#[derive(Debug, Default)]
+pub(super) struct CallAssembler {
+    calls: Vec<OpenCall>,
+}
+
+#[derive(Debug, Default)]
+struct OpenCall {
+    index: Option<u64>,
+    id: String,
+    name: String,
+    arguments: String,
+    joiner: SurrogateJoiner,
+}
+
+impl CallAssembler {
+    pub(super) fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// Takes the fragments of one delta. Returns how many bytes of text they added.
+    pub(super) fn push(&mut self, fragments: &[Fragment<'_>]) -> usize {
+        let mut added = 0;
+        for (position, fragment) in fragments.iter().enumerate() {
+            let position = (fragments.len() > 1).then_some(position);
+            let at = match self.find(fragment, position) {
+                Some(at) if !self.starts_new_call(at, fragment) => at,
+                _ => {
+                    self.calls.push(OpenCall { index: fragment.index, ..OpenCall::default() });
+                    self.calls.len() - 1
+                }
+            };
+            if let Some(call) = self.calls.get_mut(at) {
+                let before = call.arguments.len();
+                call.extend(fragment);
+                added += call.arguments.len() - before + fragment.name.len();
+            }
+        }
+        added
+    }
+
+    /// The call that a fragment belongs to if it does not start a new one.
+    fn find(&self, fragment: &Fragment<'_>, position: Option<usize>) -> Option<usize> {
+        let newest = |matches: &dyn Fn(&OpenCall) -> bool| self.calls.iter().rposition(matches);
+        if !fragment.id.is_empty()
+            && let Some(at) = newest(&|call| call.id == fragment.id)
+        {
+            return Some(at);
+        }
+        if fragment.index.is_some() {
+            let same_index = newest(&|call| call.index == fragment.index);
+            // The start may have come without index.
+            let is_bare = fragment.id.is_empty() && fragment.name.is_empty();
+            return same_index.or_else(|| newest(&|call| is_bare && call.index.is_none()));
+        }
+        let is_bare = fragment.id.is_empty() && fragment.name.is_empty();
+        let by_position = position.filter(|at| is_bare && *at < self.calls.len());
+        by_position.or_else(|| self.calls.len().checked_sub(1))
+    }
+
+    fn starts_new_call(&self, at: usize, fragment: &Fragment<'_>) -> bool {
+        let Some(call) = self.calls.get(at) else { return true };
+        if !fragment.id.is_empty() && !call.id.is_empty() {
+            return fragment.id != call.id;
+        }
+        if fragment.name.is_empty() || call.name.is_empty() {
+            return false;
+        }
+        if fragment.name == call.name {
+            // Some servers repeat the name with every fragment.
+            return call.is_whole() && !fragment.arguments.trim_ascii().is_empty();
+        }
+        let continues_name = call.arguments.is_empty() && fragment.index.is_some();
+        !continues_name && (call.is_whole() || call.arguments.is_empty())
+    }
+
+    /// Closes all calls.
+    pub(super) fn finish(&mut self, finish: Finish) -> Vec<AssembledCall> {
+        let close = |mut call: OpenCall| {
+            call.joiner.finish(&mut call.arguments);
+            let is_empty = call.arguments.trim().is_empty();
+            let arguments =
+                if is_empty { Cow::Borrowed("{}") } else { replace_lone_escapes(&call.arguments) };
+            AssembledCall {
+                // A call that the limit cut may look whole by chance.
+                is_whole: finish != Finish::OutputLimit
+                    && serde_json::from_str::<IgnoredAny>(&arguments).is_ok(),
+                name: call.name,
+                arguments_json: arguments.into_owned(),
+            }
+        };
+        std::mem::take(&mut self.calls).into_iter().map(close).collect()
+    }
+}
+
+impl OpenCall {
+    fn extend(&mut self, fragment: &Fragment<'_>) {
+        if self.id.is_empty() {
+            self.id.push_str(&fragment.id);
+        }
+        if self.index.is_none() {
+            self.index = fragment.index;
+        }
+        if fragment.name.starts_with(&self.name) {
+            self.name = fragment.name.to_string();
+        } else if self.arguments.is_empty() {
+            self.name.push_str(&fragment.name);
+        }
+        self.joiner.push(&fragment.arguments, &mut self.arguments);
+    }
+
+    /// The arguments are one whole object.
+    fn is_whole(&self) -> bool {
+        // Cheap test first: this runs with every fragment that repeats the name.
+        self.arguments.trim_end().ends_with('}')
+            && serde_json::from_str::<IgnoredAny>(&self.arguments).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,64 @@
+//! Estimating token counts without a tokenizer (spec c.7).
+
+use crate::Message;
+
+/// What a message costs beside its texts.
+const PER_MESSAGE: u64 = 4;
+
+/// Estimates the tokens of a text: a quarter of its ASCII characters, rounded up, and one for each
+/// other character.
+pub fn estimate_tokens(text: &str) -> u64 {
+    let ascii = text.bytes().filter(u8::is_ascii).count();
+    // Each character has exactly one byte that is not a continuation.
+    let starts = text.bytes().filter(|byte| byte & 0xC0 != 0x80).count();
+    let tokens = ascii.div_ceil(4).saturating_add(starts.saturating_sub(ascii));
+    u64::try_from(tokens).unwrap_or(u64::MAX)
+}
+
+/// Estimates the tokens of a message: all that it sends, reasoning included, and 4 for its frame.
+pub fn estimate_message_tokens(message: &Message) -> u64 {
+    let texts = match message {
+        Message::System(text) | Message::User(text) => estimate_tokens(text),
+        Message::Assistant { reasoning, text, tool_calls } => {
+            let calls: u64 = tool_calls
+                .iter()
+                .map(|call| estimate_tokens(&call.name) + estimate_tokens(&call.arguments_json))
+                .sum();
+            estimate_tokens(reasoning) + estimate_tokens(text) + calls
+        }
+        Message::Tool { name: _, call_id: _, output } => estimate_tokens(output),
+    };
+    texts.saturating_add(PER_MESSAGE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ascii_counts_a_quarter_and_the_rest_one() {
+        let check = |text: &str, expect: u64| assert_eq!(estimate_tokens(text), expect, "{text}");
+        check("", 0);
+        check("a", 1);
+        check("abcd", 1);
+        check("abcde", 2);
+        check("使用", 2);
+        check("a使用😀", 4);
+    }
+
+    #[test]
+    fn a_message_costs_four_more() {
+        assert_eq!(estimate_message_tokens(&Message::User("abcd".to_owned())), 5);
+        let call = agentd_domain::ToolCall {
+            call_id: "c".parse().expect("an id"),
+            name: "time".to_owned(),
+            arguments_json: "{}".to_owned(),
+        };
+        let message = Message::Assistant {
+            reasoning: "abcd".to_owned(),
+            text: "日本".to_owned(),
+            tool_calls: vec![call],
+        };
+        assert_eq!(estimate_message_tokens(&message), 4 + 1 + 2 + 1 + 1);
+    }
+}
