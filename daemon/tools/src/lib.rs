@@ -3,9 +3,21 @@
 //! Its one job: describe tools to the model, check arguments, run one call and give one bounded
 //! result. It must not know of sessions or providers. It owns no state; what a call may touch comes
 //! with its [`ToolContext`].
+//!
+//! Reading order: `tool` (the port), `registry` (names and checks), `run` (one call with its
+//! limits), then the tools by category: `compute`, `system`, `fs`.
 
+mod arguments;
+mod builtin;
+mod compute;
+mod fs;
+mod nearest;
 mod registry;
+mod run;
+mod schema;
+mod system;
 mod tool;
 
 pub use registry::{PreparedCall, RegisterError, Registry};
+pub use run::{CallLimits, CallOutcome, run_call};
 pub use tool::{Tool, ToolContext};

@@ -1,0 +1,21 @@
+//! The tools that every daemon has. Adding one is its file and a line here.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::Tool;
+use crate::compute::{calculator::Calculator, text_length::TextLength};
+use crate::fs::{Protected, list_dir::ListDir, read_file::ReadFile};
+use crate::system::time::Time;
+
+/// All built-in tools. `private` are paths that file tools never open, wherever the workspace is.
+pub(crate) fn tools(private: Vec<PathBuf>) -> Vec<Arc<dyn Tool>> {
+    let protected = Protected::new(private);
+    vec![
+        Calculator::tool(),
+        ListDir::tool(protected.clone()),
+        ReadFile::tool(protected),
+        TextLength::tool(),
+        Time::tool(),
+    ]
+}

@@ -1,0 +1,4 @@
+//! Tools that compute: they see nothing and change nothing.
+
+pub(crate) mod calculator;
+pub(crate) mod text_length;

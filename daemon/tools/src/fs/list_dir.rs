@@ -1,0 +1,128 @@
+//! Listing a directory.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use agentd_domain::{ToolEffect, ToolResult, ToolSpec, ToolStatus};
+use async_trait::async_trait;
+use cap_std::fs::Dir;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
+
+use super::workspace::Workspace;
+use super::{Protected, blocking, shown};
+use crate::run::interrupted;
+use crate::{Tool, ToolContext, arguments, schema};
+
+/// Most entries that are shown.
+const MAX_ENTRIES: usize = 500;
+
+/// Arguments of list_dir.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// Path of the directory, relative to the workspace; left out: the workspace itself.
+    path: Option<String>,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct ListDir {
+    spec: ToolSpec,
+    protected: Protected,
+}
+
+impl ListDir {
+    pub(crate) fn tool(protected: Protected) -> Arc<dyn Tool> {
+        Arc::new(Self {
+            spec: ToolSpec {
+                name: "list_dir".to_owned(),
+                description: "Lists a directory of the workspace, sorted by name: directories end \
+                              with '/', files show their size, links where they lead."
+                    .to_owned(),
+                parameters: schema::parameters::<Arguments>(),
+                effect: ToolEffect::WorkspaceRead,
+            },
+            protected,
+        })
+    }
+}
+
+#[async_trait]
+impl Tool for ListDir {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn run(&self, ctx: &ToolContext, arguments: serde_json::Value) -> ToolResult {
+        let path = match arguments::read::<Arguments>(arguments) {
+            Ok(arguments) => arguments.path.unwrap_or_else(|| ".".to_owned()),
+            Err(result) => return result,
+        };
+        let (workspace, protected) = (ctx.workspace.clone(), self.protected.clone());
+        blocking(ctx, move |cancel| {
+            list(&workspace, &protected, &path, cancel).unwrap_or_else(|refusal| refusal)
+        })
+        .await
+    }
+}
+
+fn list(
+    root: &Path,
+    protected: &Protected,
+    path: &str,
+    cancel: &CancellationToken,
+) -> Result<ToolResult, ToolResult> {
+    let dir = Workspace::open(root, protected)?.open_dir(path)?;
+    let unreadable = |error: io::Error| {
+        ToolResult::retryable("IO_ERROR", format!("The directory cannot be read on: {error}."))
+    };
+    // Only the names that will be shown are kept, however many there are.
+    let mut names = BTreeSet::new();
+    let mut total = 0_usize;
+    for entry in dir.entries().map_err(unreadable)? {
+        if cancel.is_cancelled() {
+            return Err(interrupted());
+        }
+        names.insert(entry.map_err(unreadable)?.file_name());
+        total += 1;
+        if names.len() > MAX_ENTRIES {
+            names.pop_last();
+        }
+    }
+    if total == 0 {
+        return Ok(ToolResult {
+            status: ToolStatus::Empty,
+            output: "[The directory is empty.]".to_owned(),
+            error_code: String::new(),
+        });
+    }
+    let mut lines: Vec<String> = names.iter().map(|name| describe(&dir, Path::new(name))).collect();
+    if let Some(more @ 1..) = total.checked_sub(names.len()) {
+        lines.push(format!("[{more} more of {total} entries are not shown.]"));
+    }
+    Ok(ToolResult::success(lines.join("\n")))
+}
+
+fn describe(dir: &Dir, name: &Path) -> String {
+    let text = shown(&name.to_string_lossy());
+    let Ok(metadata) = dir.symlink_metadata(name) else {
+        // It may have gone since it was listed.
+        return format!("{text}  (unreadable)");
+    };
+    if metadata.is_dir() {
+        format!("{text}/")
+    } else if metadata.is_symlink() {
+        match dir.read_link_contents(name) {
+            Ok(target) => format!("{text} -> {}", shown(&target.to_string_lossy())),
+            Err(_) => format!("{text}  (link)"),
+        }
+    } else if metadata.is_file() {
+        format!("{text}  {} bytes", metadata.len())
+    } else {
+        format!("{text}  (device, pipe or socket)")
+    }
+}

@@ -1,0 +1,143 @@
+//! Files whose contents are not for a model, wherever they lie.
+
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use agentd_domain::ToolResult;
+
+/// Files that hold secrets by convention, in lower case.
+const FILES: [&str; 12] = [
+    ".env",
+    ".envrc",
+    ".git-credentials",
+    ".netrc",
+    ".pgpass",
+    ".pypirc",
+    "_netrc",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ed25519",
+    "id_rsa",
+    "id_xmss",
+];
+
+/// Examples of such files, which are written to be read.
+const EXAMPLES: [&str; 5] =
+    [".env.dist", ".env.example", ".env.sample", ".env.template", ".env.defaults"];
+
+/// Kinds of files that hold private keys.
+const EXTENSIONS: [&str; 8] = ["jks", "kdbx", "key", "keystore", "p12", "pem", "pfx", "ppk"];
+
+/// Directories that hold secrets.
+const DIRECTORIES: [&str; 3] = [".aws", ".gnupg", ".ssh"];
+
+/// What file tools refuse to open.
+#[derive(Debug, Clone)]
+pub(crate) struct Protected {
+    private: Arc<[PathBuf]>,
+}
+
+impl Protected {
+    /// Refuses what is secret by its name, and everything under the paths in `private`.
+    pub(crate) fn new(private: Vec<PathBuf>) -> Self {
+        Self { private: private.into() }
+    }
+
+    /// Checks where an opened file really is.
+    pub(super) fn check_place(&self, real: &Path) -> Result<(), ToolResult> {
+        // Resolved at each call: the directories may be made after the daemon starts.
+        let is_private = self.private.iter().any(|path| {
+            let resolved = std::fs::canonicalize(path);
+            real.starts_with(resolved.as_deref().unwrap_or(path))
+        });
+        if is_private { Err(refused(&real.to_string_lossy())) } else { Ok(()) }
+    }
+}
+
+/// Refuses a path below the workspace in which a name stands for secrets.
+pub(super) fn check_names(relative: &Path) -> Result<(), ToolResult> {
+    let secret = relative
+        .components()
+        .filter_map(|part| match part {
+            Component::Normal(name) => name.to_str(),
+            _ => None,
+        })
+        .find(|name| is_secret(name));
+    match secret {
+        Some(name) => Err(refused(name)),
+        None => Ok(()),
+    }
+}
+
+fn is_secret(name: &str) -> bool {
+    // File systems may not tell cases apart.
+    let name = name.to_lowercase();
+    if EXAMPLES.contains(&name.as_str()) {
+        return false;
+    }
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    FILES.contains(&name.as_str())
+        || DIRECTORIES.contains(&name.as_str())
+        || EXTENSIONS.contains(&extension)
+        || name.starts_with(".env.")
+        || name.starts_with(".env-")
+        || name.starts_with(".env_")
+}
+
+fn refused(name: &str) -> ToolResult {
+    ToolResult::fatal(
+        "PROTECTED_FILE",
+        format!(
+            "'{}' is protected, because such files hold secrets. It is not opened; ask the user \
+             for what is needed from it.",
+            super::shown(name)
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_known_by_their_names() {
+        let check = |name: &str, expect: bool| assert_eq!(is_secret(name), expect, "{name}");
+        for name in [
+            ".env",
+            ".ENV",
+            ".env.local",
+            ".env.production",
+            ".envrc",
+            "id_rsa",
+            "ID_ED25519",
+            "server.pem",
+            "tls.key",
+            "store.p12",
+            ".ssh",
+            ".netrc",
+            ".git-credentials",
+        ] {
+            check(name, true);
+        }
+        for name in [
+            ".env.example",
+            "environment.md",
+            "id_rsa.pub",
+            "key",
+            "keys.rs",
+            "pem",
+            "README.md",
+            ".environment",
+            "ssh",
+            "monkey",
+        ] {
+            check(name, false);
+        }
+    }
+
+    #[test]
+    fn a_secret_directory_protects_what_is_in_it() {
+        assert!(check_names(Path::new("home/.ssh/config")).is_err());
+        assert!(check_names(Path::new("home/ssh/config")).is_ok());
+    }
+}

@@ -1,0 +1,183 @@
+//! The workspace as an open directory.
+//!
+//! Paths are resolved by the system beneath that handle (`openat2` with `RESOLVE_BENEATH` where
+//! there is one), so `..`, links and races cannot lead out. What is opened is checked once more on
+//! its own handle: that it is a plain file, and where it really is. A second hard link to a file
+//! cannot be told from the first one, so it counts as a file of the workspace.
+
+use std::fs::{File, Metadata};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd as _};
+use std::path::{Path, PathBuf};
+
+use agentd_domain::{ToolResult, cut_line};
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
+
+use super::protected::check_names;
+use super::{Protected, shown};
+
+/// How much of a path is shown in a message, in characters.
+const MAX_SHOWN: usize = 200;
+
+/// An opened workspace.
+pub(super) struct Workspace<'a> {
+    dir: Dir,
+    /// As it was configured; it may be a link itself.
+    given: &'a Path,
+    /// Without links.
+    real: PathBuf,
+    protected: &'a Protected,
+}
+
+impl<'a> Workspace<'a> {
+    /// Opens the directory `root`.
+    pub(super) fn open(root: &'a Path, protected: &'a Protected) -> Result<Self, ToolResult> {
+        let unavailable = |error: io::Error| {
+            ToolResult::fatal(
+                "WORKSPACE_UNAVAILABLE",
+                format!("The workspace '{}' cannot be opened: {error}.", show(root)),
+            )
+        };
+        let dir = Dir::open_ambient_dir(root, ambient_authority()).map_err(unavailable)?;
+        let real = std::fs::canonicalize(root).map_err(unavailable)?;
+        Ok(Self { dir, given: root, real, protected })
+    }
+
+    /// Opens a plain file for reading.
+    pub(super) fn open_file(&self, path: &str) -> Result<(File, Metadata), ToolResult> {
+        let relative = self.relative(path)?;
+        // Opening a pipe must not wait for its other end.
+        let mut options = OpenOptions::new();
+        options.read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+        let file = self
+            .retry_by_real_path(&relative, |at| self.dir.open_with(at, &options))
+            .map_err(|error| refusal(path, &error))?
+            .into_std();
+        self.check_place(&file, &relative)?;
+        let metadata = file.metadata().map_err(|error| refusal(path, &error))?;
+        if metadata.is_dir() {
+            return Err(ToolResult::fatal(
+                "NOT_A_FILE",
+                format!("'{}' is a directory; list_dir shows it.", show_text(path)),
+            ));
+        }
+        if !metadata.is_file() {
+            return Err(ToolResult::fatal(
+                "NOT_A_FILE",
+                format!("'{}' is a device, pipe or socket; it is not read.", show_text(path)),
+            ));
+        }
+        Ok((file, metadata))
+    }
+
+    /// Opens a directory for listing.
+    pub(super) fn open_dir(&self, path: &str) -> Result<Dir, ToolResult> {
+        let relative = self.relative(path)?;
+        let dir = self
+            .retry_by_real_path(&relative, |at| self.dir.open_dir(at))
+            .map_err(|error| refusal(path, &error))?;
+        self.check_place(&dir, &relative)?;
+        Ok(dir)
+    }
+
+    /// The path below the workspace. Whether it stays there is for the handle to decide.
+    fn relative(&self, path: &str) -> Result<PathBuf, ToolResult> {
+        if path.contains('\0') {
+            return Err(ToolResult::fatal("INVALID_PATH", "A path cannot hold a NUL character."));
+        }
+        if path == "~" || path.starts_with("~/") {
+            return Err(outside(path, " '~' is not the home directory here."));
+        }
+        let wanted = Path::new(path);
+        let relative = if wanted.is_absolute() {
+            wanted
+                .strip_prefix(self.given)
+                .or_else(|_| wanted.strip_prefix(&self.real))
+                .map_err(|_not_below| outside(path, ""))?
+        } else {
+            wanted
+        };
+        check_names(relative)?;
+        Ok(if relative.as_os_str().is_empty() { PathBuf::from(".") } else { relative.to_owned() })
+    }
+
+    /// Opens by the path, and when a link in it is absolute and leads back into the workspace, by
+    /// the path without links. Both ways go through the handle.
+    fn retry_by_real_path<T>(
+        &self,
+        relative: &Path,
+        open: impl Fn(&Path) -> io::Result<T>,
+    ) -> io::Result<T> {
+        let error = match open(relative) {
+            Err(error) if is_escape(&error) => error,
+            result => return result,
+        };
+        match std::fs::canonicalize(self.real.join(relative)) {
+            Ok(real) => match real.strip_prefix(&self.real) {
+                Ok(inside) if inside.as_os_str().is_empty() => open(Path::new(".")),
+                Ok(inside) => open(inside),
+                Err(_) => Err(error),
+            },
+            Err(_) => Err(error),
+        }
+    }
+
+    /// Checks the real name of what was opened: the path may have led there by a link.
+    fn check_place(&self, opened: &impl AsFd, relative: &Path) -> Result<(), ToolResult> {
+        let handle = format!("/proc/self/fd/{}", opened.as_fd().as_raw_fd());
+        let real = std::fs::read_link(handle)
+            // Where there is no /proc, the name is looked up again.
+            .or_else(|_| self.dir.canonicalize(relative).map(|below| self.real.join(below)))
+            .map_err(|error| refusal(&relative.to_string_lossy(), &error))?;
+        let below = real.strip_prefix(&self.real).unwrap_or(&real);
+        check_names(below)?;
+        self.protected.check_place(&real)
+    }
+}
+
+/// True for the error of a path that leads out, which is made by the library and has no number.
+fn is_escape(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none()
+}
+
+fn outside(path: &str, why: &str) -> ToolResult {
+    ToolResult::fatal(
+        "PATH_OUTSIDE_WORKSPACE",
+        format!(
+            "'{}' is outside the workspace.{why} Paths are relative to the workspace.",
+            show_text(path)
+        ),
+    )
+}
+
+fn refusal(path: &str, error: &io::Error) -> ToolResult {
+    if is_escape(error) {
+        return outside(path, "");
+    }
+    let name = show_text(path);
+    match error.kind() {
+        io::ErrorKind::NotFound => ToolResult::fatal(
+            "NOT_FOUND",
+            format!("There is no '{name}' in the workspace; list_dir shows what there is."),
+        ),
+        io::ErrorKind::NotADirectory => {
+            ToolResult::fatal("NOT_A_DIRECTORY", format!("'{name}' is not a directory."))
+        }
+        io::ErrorKind::PermissionDenied => {
+            ToolResult::fatal("PERMISSION_DENIED", format!("'{name}' may not be read."))
+        }
+        io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+            ToolResult::retryable("IO_ERROR", format!("'{name}' cannot be opened now: {error}."))
+        }
+        _ => ToolResult::fatal("IO_ERROR", format!("'{name}' cannot be opened: {error}.")),
+    }
+}
+
+fn show(path: &Path) -> String {
+    show_text(&path.to_string_lossy())
+}
+
+fn show_text(path: &str) -> String {
+    cut_line(&shown(path), MAX_SHOWN)
+}

@@ -1,0 +1,3 @@
+//! Tools that tell about the machine.
+
+pub(crate) mod time;
