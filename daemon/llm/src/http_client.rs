@@ -31,8 +31,11 @@ impl Default for Timeouts {
 /// Where a client may connect to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
-    /// This machine only: a configured proxy is never asked.
+    /// This machine in plain HTTP: no proxy is asked, and no root certificates are loaded, which
+    /// takes longer than anything else in making a client.
     Loopback,
+    /// This machine over TLS: no proxy is asked.
+    LoopbackTls,
     /// Anywhere, through the proxy of the environment if there is one.
     Anywhere,
 }
@@ -46,7 +49,11 @@ impl Reach {
                 address.is_loopback()
             })
         });
-        if is_loopback { Self::Loopback } else { Self::Anywhere }
+        match (is_loopback, base_url.scheme()) {
+            (true, "http") => Self::Loopback,
+            (true, _) => Self::LoopbackTls,
+            (false, _) => Self::Anywhere,
+        }
     }
 }
 
@@ -65,7 +72,8 @@ pub fn http_client(timeouts: &Timeouts, reach: Reach) -> Result<Client, LlmError
         .connect_timeout(timeouts.connect)
         .referer(false);
     let builder = match reach {
-        Reach::Loopback => builder.no_proxy(),
+        Reach::Loopback => builder.no_proxy().tls_certs_only([]),
+        Reach::LoopbackTls => builder.no_proxy(),
         Reach::Anywhere => builder,
     };
     builder.build().map_err(|error| LlmError::Connect {
@@ -102,6 +110,7 @@ mod tests {
         check("http://127.9.9.9/v1", Reach::Loopback);
         check("http://localhost:8080/v1", Reach::Loopback);
         check("http://[::1]:8080/v1", Reach::Loopback);
+        check("https://localhost/v1", Reach::LoopbackTls);
         check("https://api.openai.com/v1", Reach::Anywhere);
         check("https://localhost.example.com/v1", Reach::Anywhere);
         check("http://192.168.1.2/v1", Reach::Anywhere);

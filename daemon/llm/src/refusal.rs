@@ -34,7 +34,7 @@ impl Refusal {
             }
         };
         if refusal.message.trim().is_empty() {
-            refusal.message = "no message".to_owned();
+            refusal.message.replace_range(.., "no message");
         }
         refusal.status = status;
         refusal.retry_after = retry_after;

@@ -27,6 +27,7 @@ mod rules;
 use std::collections::VecDeque;
 use std::fmt;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::net::TcpListener;
@@ -55,6 +56,7 @@ struct Shared {
     script: Mutex<Script>,
     recorded: watch::Sender<Vec<Arc<RecordedRequest>>>,
     disconnects: watch::Sender<usize>,
+    connections: AtomicUsize,
 }
 
 struct Script {
@@ -89,6 +91,7 @@ impl LlmServer {
             }),
             recorded: watch::Sender::new(Vec::new()),
             disconnects: watch::Sender::new(0),
+            connections: AtomicUsize::new(0),
         });
         let mut tasks = JoinSet::new();
         tasks.spawn(accept(listener, Arc::clone(&shared)));
@@ -155,6 +158,11 @@ impl LlmServer {
         self.shared.script().violations.clone()
     }
 
+    /// Connections accepted so far.
+    pub fn connections(&self) -> usize {
+        self.shared.connections.load(Ordering::Relaxed)
+    }
+
     /// The chat requests so far, in order of arrival.
     pub fn requests(&self) -> Vec<Arc<RecordedRequest>> {
         self.shared.recorded.borrow().clone()
@@ -217,6 +225,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
             accepted = listener.accept() => {
                 // A refused accept is a client that is gone already.
                 if let Ok((stream, _)) = accepted {
+                    shared.connections.fetch_add(1, Ordering::Relaxed);
                     connections.spawn(http::serve(stream, Arc::clone(&shared)));
                 }
             }

@@ -231,12 +231,11 @@ fn calculator(text: &str) -> Option<Intent> {
         })
         .collect();
     let has_digit = expression.contains(|char: char| char.is_ascii_digit());
-    let is_asked = asked.is_some() && has_digit;
-    if !is_asked && !(has_digit && has_operation(&expression) && has_only_known_words(&expression))
-    {
+    let is_plain = has_operation(&expression) && has_only_known_words(&expression);
+    if !has_digit || !(asked.is_some() || is_plain) {
         return None;
     }
-    let expression = expression.replace(" %", "%");
+    let expression = expression.replace(" % of ", "% of ");
     Some(Intent { tool: "calculator", arguments: json!({ "expression": expression }) })
 }
 

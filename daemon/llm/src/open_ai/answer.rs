@@ -1,10 +1,11 @@
 //! From chunks to parts: what an answer has said so far, and how it ended.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use serde_json::Value;
 
-use super::chunk::{Chunk, Delta, Text, WireUsage};
+use super::chunk::{Chunk, Delta, FunctionDelta, Text, WireUsage};
 use super::tool_calls::{CallAssembler, Fragment};
 use crate::error_text::ErrorText;
 use crate::refusal::Refusal;
@@ -199,7 +200,7 @@ impl AnswerDecoder {
         let mut fragments = Vec::with_capacity(calls.len());
         for call in calls {
             let function = call.function.as_ref();
-            let arguments = function.map_or(Ok(Default::default()), |f| f.argument_bytes());
+            let arguments = function.map_or(Ok(Cow::default()), FunctionDelta::argument_bytes);
             let arguments = arguments.map_err(|error| self.not_understood(&error, b""))?;
             let name = call.function.and_then(|function| function.name).unwrap_or_default();
             fragments.push(Fragment {

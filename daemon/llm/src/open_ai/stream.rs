@@ -17,6 +17,10 @@ const MAX_MERGED_READS: usize = 256;
 /// Bytes of text that are merged into one part at most.
 const MAX_MERGED_BYTES: usize = 16 * 1024;
 
+/// How long the end of the body may come after `[DONE]`. It is there at once or never, and a
+/// connection whose body was read to the end can be used again.
+const CLOSING_GRACE: Duration = Duration::from_millis(20);
+
 type Body = Pin<Box<dyn Stream<Item = reqwest::Result<Bytes>> + Send>>;
 
 /// How the body is written.
@@ -55,6 +59,8 @@ pub(super) struct AnswerStream {
 
 enum State {
     Reading,
+    /// `[DONE]` was read; only the end of the body is awaited.
+    Closing,
     /// The connection has ended; parts may still wait.
     Ended(Result<StreamPart, LlmError>),
     Over,
@@ -99,7 +105,8 @@ impl AnswerStream {
             if let Err(error) = result {
                 self.state = State::Ended(Err(error));
             } else if self.decoder.is_done() && matches!(self.state, State::Reading) {
-                self.end(BodyEnd::Clean);
+                self.state = State::Closing;
+                self.timer.as_mut().reset(Instant::now() + CLOSING_GRACE);
             }
             if !matches!(self.state, State::Reading)
                 || self.decoder.queued_bytes() >= MAX_MERGED_BYTES
@@ -110,6 +117,16 @@ impl AnswerStream {
         // Reads without text: come back at once, but let others run.
         cx.waker().wake_by_ref();
         self.decoder.queued_bytes() > 0
+    }
+
+    /// Reads to the end of the body, which says nothing any more.
+    fn close(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        while let Poll::Ready(read) = self.body.as_mut().poll_next(cx) {
+            if !matches!(read, Some(Ok(_))) {
+                return Poll::Ready(());
+            }
+        }
+        self.timer.as_mut().poll(cx)
     }
 
     fn take(&mut self, bytes: &[u8]) -> Result<(), LlmError> {
@@ -193,6 +210,14 @@ impl Stream for AnswerStream {
                 State::Over => return Poll::Ready(None),
                 State::Ended(end) => return Poll::Ready(Some(end)),
                 State::Reading => this.state = State::Reading,
+                State::Closing => {
+                    if this.close(cx).is_pending() {
+                        this.state = State::Closing;
+                        return Poll::Pending;
+                    }
+                    this.end(BodyEnd::Clean);
+                    continue;
+                }
             }
             if !this.read(cx) && !this.is_late(cx) {
                 return Poll::Pending;

@@ -28,6 +28,7 @@ fn fold(events: &[&str], end: BodyEnd) -> Outcome {
     (reasoning, text, result)
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it stands beside errors")]
 fn done(finish: Finish) -> Result<Completion, &'static str> {
     Ok(Completion { finish, tool_calls: Vec::new(), usage: None })
 }
