@@ -1,1 +1,16 @@
-//! placeholder
+//! The daemon: wiring, gRPC services, lifecycle.
+//!
+//! Its one job is to put the engine, the store, the models and the tools together, to serve them on
+//! a socket, and to start and stop in an orderly way. It is the only daemon crate that knows the wire
+//! format. It owns the process: the lock, the socket, the configuration. Read `daemon.rs` first.
+
+pub mod config;
+pub mod control;
+pub mod daemon;
+pub mod logging;
+pub mod provider;
+
+mod grpc;
+mod listener;
+
+pub use daemon::{Daemon, DaemonOptions, StartError};

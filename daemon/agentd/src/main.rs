@@ -1,2 +1,190 @@
-//! x
-fn main() {}
+//! The command line of the daemon.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use agentd::config::{self, LogFormat};
+use agentd::control::Overrides;
+use agentd::{Daemon, DaemonOptions, StartError, logging};
+use agentd_shared::Paths;
+use clap::{Parser, Subcommand};
+use tokio::signal::unix::{SignalKind, signal};
+
+mod command;
+
+/// Exit codes, as `--help` lists them.
+mod exit {
+    /// The daemon failed.
+    pub(crate) const FAILED: u8 = 1;
+    /// Flags or configuration are wrong.
+    pub(crate) const USAGE: u8 = 2;
+    /// Another daemon is running.
+    pub(crate) const ALREADY_RUNNING: u8 = 3;
+    /// The store cannot be opened, or `check` found damage.
+    pub(crate) const STORE: u8 = 4;
+}
+
+/// An AI agent that lives on this machine as a service.
+#[derive(Debug, Parser)]
+#[command(
+    name = "agentd",
+    version,
+    about,
+    after_help = "Without a command the daemon runs in the foreground until SIGTERM or SIGINT; SIGHUP reads the \
+                  configuration again.\n\nExit codes: 0 stopped in order, 1 failed, 2 wrong flags or \
+                  configuration, 3 already running, 4 store not usable."
+)]
+struct Arguments {
+    /// Keep configuration, data, state and socket under this folder.
+    #[arg(long, env = "AGENTD_HOME", value_name = "DIR", global = true)]
+    home: Option<PathBuf>,
+    /// Listen on this socket.
+    #[arg(long, value_name = "PATH")]
+    socket: Option<PathBuf>,
+    /// Base URL of an OpenAI-compatible endpoint, before configuration and environment.
+    #[arg(long, value_name = "URL")]
+    base_url: Option<String>,
+    /// Default model, before configuration and environment.
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+    /// Use the built-in offline engine.
+    #[arg(long)]
+    offline: bool,
+    /// How log lines look, before configuration.
+    #[arg(long, value_name = "FORMAT")]
+    log_format: Option<LogFormat>,
+    /// Log level, before configuration.
+    #[arg(long, value_name = "LEVEL")]
+    log_level: Option<String>,
+    /// Print one line of JSON with socket and pid when ready.
+    #[arg(long)]
+    announce: bool,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Shows or makes the configuration.
+    #[command(subcommand)]
+    Config(command::config::ConfigCommand),
+    /// Checks every record of the store while no daemon runs.
+    Check,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let paths = match &arguments.home {
+        Some(home) => std::path::absolute(home).map(Paths::under).map_err(anyhow::Error::from),
+        None => Paths::from_env().map_err(anyhow::Error::from),
+    };
+    let paths = match paths {
+        Ok(paths) => paths,
+        Err(error) => return fail(exit::USAGE, &error.to_string(), "set AGENTD_HOME"),
+    };
+    match arguments.command {
+        Some(Command::Config(ref config)) => command::config::run(config, &paths),
+        Some(Command::Check) => command::check::run(&paths),
+        None => run(arguments, paths),
+    }
+}
+
+fn run(arguments: Arguments, paths: Paths) -> ExitCode {
+    let env: std::collections::HashMap<String, String> = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    let loaded = match config::load(&paths.config_file(), env.clone()) {
+        Ok(loaded) => loaded,
+        Err(error) => return fail(exit::USAGE, &error.to_string(), error.hint()),
+    };
+    let mut log = loaded.config.log;
+    log.level = arguments.log_level.unwrap_or(log.level);
+    log.format = arguments.log_format.unwrap_or(log.format);
+    let log_level = match logging::init(&log) {
+        Ok(log_level) => log_level,
+        Err(error) => return fail(exit::USAGE, &error.to_string(), "see `agentd config show`"),
+    };
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return fail(exit::FAILED, &error.to_string(), "check the limits of threads"),
+    };
+    let mut options = DaemonOptions::new(paths);
+    options.socket = arguments.socket;
+    options.env = env;
+    options.overrides = Overrides {
+        base_url: arguments.base_url,
+        model: arguments.model,
+        offline: arguments.offline,
+    };
+    options.log_level = Some(log_level);
+    let code = runtime.block_on(serve(options, arguments.announce));
+    // Threads that still block, such as in a slow name look-up, are not waited for.
+    runtime.shutdown_background();
+    code
+}
+
+async fn serve(options: DaemonOptions, announce: bool) -> ExitCode {
+    let daemon = match Daemon::start(options).await {
+        Ok(daemon) => daemon,
+        Err(error) => {
+            let code = match &error {
+                StartError::Lock(agentd_store::LockError::Held { .. }) => exit::ALREADY_RUNNING,
+                StartError::Config(_) | StartError::Paths(_) => exit::USAGE,
+                StartError::Store(_) | StartError::Lock(_) => exit::STORE,
+                StartError::Listen(_) | StartError::Tools(_) | StartError::Broken(_) => {
+                    exit::FAILED
+                }
+            };
+            let message = match std::error::Error::source(&error) {
+                Some(source) => format!("{error}: {source}"),
+                None => error.to_string(),
+            };
+            return fail(code, &message, error.hint());
+        }
+    };
+    let signals = signal(SignalKind::terminate()).and_then(|term| {
+        Ok((term, signal(SignalKind::interrupt())?, signal(SignalKind::hangup())?))
+    });
+    let (mut term, mut interrupt, mut hangup) = match signals {
+        Ok(signals) => signals,
+        Err(error) => {
+            return fail(exit::FAILED, &error.to_string(), "check the limits of the process");
+        }
+    };
+    if announce {
+        let line = serde_json::json!({ "socket": daemon.socket(), "pid": std::process::id() });
+        // Whoever asked may have stopped waiting; the daemon runs all the same.
+        let _listener_gone = writeln!(std::io::stdout(), "{line}");
+    }
+    let control = daemon.control().clone();
+    let models = daemon.models();
+    let mut serving = std::pin::pin!(daemon.serve());
+    let mut asked_to_stop = false;
+    loop {
+        tokio::select! {
+            orderly = &mut serving => {
+                return if orderly { ExitCode::SUCCESS } else { ExitCode::from(exit::FAILED) };
+            }
+            _ = hangup.recv() => {
+                if let Err(error) = control.reload(&models) {
+                    tracing::error!(%error, hint = error.hint(), "the configuration was not changed");
+                }
+            }
+            () = async { tokio::select! { _ = term.recv() => {}, _ = interrupt.recv() => {} } } => {
+                if asked_to_stop {
+                    tracing::warn!("told to stop twice: stopping at once");
+                    return ExitCode::from(exit::FAILED);
+                }
+                asked_to_stop = true;
+                control.stop();
+            }
+        }
+    }
+}
+
+/// Says what is wrong and what to do.
+fn fail(code: u8, message: &str, hint: &str) -> ExitCode {
+    command::complain(message, hint);
+    ExitCode::from(code)
+}

@@ -1,1 +1,32 @@
-//! placeholder
+//! The session engine: one actor per live session, one child task per turn.
+//!
+//! Its one job is to take commands for sessions, turn them into durable events, run turns against a
+//! model and its tools, and show everything to every attached terminal. It must not know the wire
+//! format, sockets or configuration files. A session's actor is the only owner and writer of its
+//! state; everything else holds a [`SessionHandle`]. Read `session/actor.rs` first, then `turn.rs`.
+
+mod attach;
+mod clock;
+mod config;
+mod copy;
+mod digest;
+mod engine;
+mod error;
+mod model;
+mod session;
+mod tasks;
+mod title;
+mod turn;
+
+pub use attach::{AttachPosition, Attachment, AttachmentItem};
+pub use clock::{RandomIds, SystemClock};
+pub use config::{AutoResume, EngineConfig, TitlePolicy};
+pub use copy::ImportError;
+pub use engine::{Engine, EngineDeps, EngineStats, NewSession};
+pub use error::{CommandError, Field};
+pub use model::{ModelSource, ResolvedModel};
+pub use session::{
+    Delta, DeltaChannel, Participant, QueuedMessage, SessionHandle, SessionView, StreamEnd,
+    Submission, Submitted,
+};
+pub use tasks::Tasks;

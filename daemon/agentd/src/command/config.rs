@@ -1,0 +1,89 @@
+//! `agentd config`: shows or makes the configuration.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::process::ExitCode;
+
+use agentd::config::{self, ConfigSource, TEMPLATE};
+use agentd_shared::{Paths, ensure_private_dir};
+use clap::Subcommand;
+
+use super::{complain, print};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Writes a file in which every key is explained; never over an existing one.
+    Init,
+    /// Shows the values in force and where they come from.
+    Show,
+    /// Names the file.
+    Path,
+}
+
+pub(crate) fn run(command: &ConfigCommand, paths: &Paths) -> ExitCode {
+    let file = paths.config_file();
+    match command {
+        ConfigCommand::Path => {
+            print(&format!("{}\n", file.display()));
+            ExitCode::SUCCESS
+        }
+        ConfigCommand::Init => {
+            if let Err(error) = ensure_private_dir(&paths.config_dir) {
+                complain(&error.to_string(), error.hint());
+                return ExitCode::FAILURE;
+            }
+            let created = std::fs::OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .mode(0o600)
+                .open(&file)
+                .and_then(|mut file| file.write_all(TEMPLATE.as_bytes()));
+            match created {
+                Ok(()) => {
+                    print(&format!("wrote {}\n", file.display()));
+                    ExitCode::SUCCESS
+                }
+                Err(error) => {
+                    let hint = "an existing file is never overwritten: edit it, or move it away";
+                    complain(&format!("{}: {error}", file.display()), hint);
+                    ExitCode::FAILURE
+                }
+            }
+        }
+        ConfigCommand::Show => show(paths),
+    }
+}
+
+fn show(paths: &Paths) -> ExitCode {
+    let env = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let loaded = match config::load(&paths.config_file(), env) {
+        Ok(loaded) => loaded,
+        Err(error) => {
+            complain(&error.to_string(), error.hint());
+            return ExitCode::from(2);
+        }
+    };
+    let mut text = match &loaded.file {
+        Some(file) => format!("# {}\n", file.display()),
+        None => format!("# {} does not exist: defaults\n", paths.config_file().display()),
+    };
+    let values = toml::to_string(&loaded.config).unwrap_or_default();
+    let mut section = String::new();
+    for line in values.lines() {
+        if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+            section = name.to_owned();
+        }
+        let key = line.split(" =").next().map(|key| format!("{section}.{key}"));
+        let source = match key.and_then(|key| loaded.sources.get(&key)) {
+            None => String::new(),
+            Some(ConfigSource::File) => "  # file".to_owned(),
+            Some(ConfigSource::Environment(name)) => format!("  # {name}"),
+        };
+        // Writing to a String cannot fail.
+        let _infallible = writeln!(text, "{line}{source}");
+    }
+    print(&text);
+    ExitCode::SUCCESS
+}

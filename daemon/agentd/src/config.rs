@@ -1,0 +1,15 @@
+//! The configuration: one TOML file, overridden by environment variables, then by flags.
+//!
+//! Every key has a default, so that no file is needed. A key that does not exist is an error that
+//! names the nearest one that does.
+
+mod load;
+mod schema;
+mod template;
+
+pub use load::{ConfigError, ConfigSource, Loaded, load};
+pub use schema::{
+    Config, DaemonConfig, LogConfig, LogFormat, ProviderConfig, ProviderKind, ResumeSetting,
+    SessionConfig, StoreConfig, TitleSetting,
+};
+pub use template::TEMPLATE;

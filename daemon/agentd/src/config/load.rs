@@ -1,0 +1,279 @@
+//! Reading the file and the environment.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use agentd_domain::ErrorKind;
+use toml::{Table, Value};
+
+use super::Config;
+
+/// The clients' own section, which they check themselves.
+const CLIENT_SECTION: &str = "client";
+
+/// Where a value comes from that is not the default.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ConfigSource {
+    /// The configuration file.
+    File,
+    /// An environment variable.
+    Environment(String),
+}
+
+/// A configuration and where it comes from.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// The values in force.
+    pub config: Config,
+    /// The file that was read; none when there is none.
+    pub file: Option<PathBuf>,
+    /// Sources of the values that are not defaults, by key such as `provider.model`.
+    pub sources: BTreeMap<String, ConfigSource>,
+}
+
+/// Why the configuration cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file exists and cannot be read.
+    #[error("{} cannot be read: {source}", .file.display())]
+    Read {
+        /// The file.
+        file: PathBuf,
+        /// What the system says.
+        #[source]
+        source: io::Error,
+    },
+    /// The file is not TOML.
+    #[error("{} is not valid TOML: {detail}", .file.display())]
+    Syntax {
+        /// The file.
+        file: PathBuf,
+        /// What the parser says, with line and column.
+        detail: String,
+    },
+    /// There is no such key.
+    #[error("there is no key '{key}' in {origin}{}", .nearest.as_ref().map_or_else(String::new, |nearest| format!("; did you mean '{nearest}'?")))]
+    UnknownKey {
+        /// The key.
+        key: String,
+        /// The file, or "the environment".
+        origin: String,
+        /// The most similar key that exists.
+        nearest: Option<String>,
+    },
+    /// A value does not fit its key.
+    #[error("{key}: {problem} (from {origin})")]
+    Value {
+        /// The key.
+        key: String,
+        /// What is wrong.
+        problem: String,
+        /// Where it comes from.
+        origin: String,
+    },
+}
+
+impl ConfigError {
+    /// The class of the error.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Read { .. } => ErrorKind::Unavailable,
+            Self::Syntax { .. } | Self::UnknownKey { .. } | Self::Value { .. } => {
+                ErrorKind::Invalid
+            }
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Read { .. } => "check the file's owner and mode",
+            Self::Syntax { .. } | Self::UnknownKey { .. } | Self::Value { .. } => {
+                "`agentctl config show` lists all keys; `agentctl config path` names the file"
+            }
+        }
+    }
+}
+
+/// Loads a configuration. A missing file is as good as an empty one.
+///
+/// # Errors
+/// When the file cannot be read or understood, or a key or value is wrong.
+pub fn load(
+    file: &Path,
+    env: impl IntoIterator<Item = (String, String)>,
+) -> Result<Loaded, ConfigError> {
+    let known = known_keys();
+    let mut sources = BTreeMap::new();
+    let (mut values, read) = match std::fs::read_to_string(file) {
+        Ok(text) => {
+            let table = text.parse::<Table>().map_err(|error| ConfigError::Syntax {
+                file: file.to_owned(),
+                detail: error.to_string().trim_end().to_owned(),
+            })?;
+            (table, Some(file.to_owned()))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => (Table::new(), None),
+        Err(source) => return Err(ConfigError::Read { file: file.to_owned(), source }),
+    };
+    values.remove(CLIENT_SECTION);
+    let origin = file.display().to_string();
+    for key in keys_of(&values) {
+        if !known.contains_key(&key) {
+            return Err(unknown_key(key, &origin, &known));
+        }
+        sources.insert(key, ConfigSource::File);
+    }
+    overlay_environment(&mut values, &known, env, &mut sources)?;
+    let origin_of = |key: &str| match sources.get(key) {
+        Some(ConfigSource::Environment(name)) => format!("the variable {name}"),
+        Some(ConfigSource::File) | None => origin.clone(),
+    };
+    let config: Config =
+        Value::Table(values.clone()).try_into().map_err(|error: toml::de::Error| {
+            let key = key_at_fault(&values, &known);
+            ConfigError::Value { origin: origin_of(&key), key, problem: error.message().to_owned() }
+        })?;
+    config.check().map_err(|bad| ConfigError::Value {
+        key: bad.key.to_owned(),
+        problem: bad.problem,
+        origin: origin_of(bad.key),
+    })?;
+    Ok(Loaded { config, file: read, sources })
+}
+
+/// Every key with its default.
+fn known_keys() -> BTreeMap<String, Value> {
+    let Ok(Value::Table(defaults)) = Value::try_from(Config::default()) else {
+        return BTreeMap::new();
+    };
+    let mut known = BTreeMap::new();
+    for (section, values) in defaults {
+        if let Value::Table(values) = values {
+            known
+                .extend(values.into_iter().map(|(key, value)| (format!("{section}.{key}"), value)));
+        }
+    }
+    known
+}
+
+/// The keys of a table: `section.key`, or the bare name of what is not in a section.
+fn keys_of(table: &Table) -> Vec<String> {
+    let mut keys = Vec::new();
+    for (section, values) in table {
+        match values {
+            Value::Table(values) => {
+                keys.extend(values.keys().map(|key| format!("{section}.{key}")));
+            }
+            _ => keys.push(section.clone()),
+        }
+    }
+    keys
+}
+
+/// The environment's name of a key: `AGENTD_PROVIDER_BASE_URL` for `provider.base_url`.
+fn env_name(key: &str) -> String {
+    format!("AGENTD_{}", key.replace('.', "_").to_uppercase())
+}
+
+fn overlay_environment(
+    values: &mut Table,
+    known: &BTreeMap<String, Value>,
+    env: impl IntoIterator<Item = (String, String)>,
+    sources: &mut BTreeMap<String, ConfigSource>,
+) -> Result<(), ConfigError> {
+    let by_name: BTreeMap<String, (&String, &Value)> =
+        known.iter().map(|(key, default)| (env_name(key), (key, default))).collect();
+    let sections: Vec<String> = known
+        .keys()
+        .filter_map(|key| key.split_once('.'))
+        .map(|(section, _)| format!("AGENTD_{}_", section.to_uppercase()))
+        .collect();
+    for (name, text) in env {
+        let Some((key, default)) = by_name.get(&name) else {
+            // Variables of other parts, such as AGENTD_HOME, are none of our business; a name in one
+            // of our sections is a mistake.
+            if sections.iter().any(|section| name.starts_with(section)) {
+                let known = by_name.keys().map(|name| (name.clone(), Value::Boolean(true)));
+                return Err(unknown_key(name, "the environment", &known.collect()));
+            }
+            continue;
+        };
+        let value = parse_like(default, &text).map_err(|problem| ConfigError::Value {
+            key: (*key).clone(),
+            problem,
+            origin: format!("the variable {name}"),
+        })?;
+        if let Some((section, key)) = key.split_once('.') {
+            let section = values.entry(section).or_insert_with(|| Value::Table(Table::new()));
+            if let Value::Table(section) = section {
+                section.insert(key.to_owned(), value);
+            }
+        }
+        sources.insert((*key).clone(), ConfigSource::Environment(name));
+    }
+    Ok(())
+}
+
+/// Reads a variable's text as a value of the default's type.
+fn parse_like(default: &Value, text: &str) -> Result<Value, String> {
+    match default {
+        Value::Integer(_) => text
+            .trim()
+            .parse()
+            .map(Value::Integer)
+            .map_err(|_not_a_number| format!("'{text}' is not a whole number")),
+        Value::Boolean(_) => match text.trim() {
+            "true" | "1" | "yes" => Ok(Value::Boolean(true)),
+            "false" | "0" | "no" => Ok(Value::Boolean(false)),
+            _ => Err(format!("'{text}' is neither true nor false")),
+        },
+        Value::Array(_) => Ok(Value::Array(
+            text.split(',')
+                .map(str::trim)
+                .filter(|part| !part.is_empty())
+                .map(|part| Value::String(part.to_owned()))
+                .collect(),
+        )),
+        _ => Ok(Value::String(text.to_owned())),
+    }
+}
+
+/// Finds the key whose value does not fit: each is tried alone.
+fn key_at_fault(values: &Table, known: &BTreeMap<String, Value>) -> String {
+    for (section, entries) in values {
+        let Value::Table(entries) = entries else { return section.clone() };
+        for (key, value) in entries {
+            let mut one = Table::new();
+            one.insert(key.clone(), value.clone());
+            let mut alone = Table::new();
+            alone.insert(section.clone(), Value::Table(one));
+            if Config::try_from_table(alone).is_err() {
+                return format!("{section}.{key}");
+            }
+        }
+    }
+    known.keys().next().cloned().unwrap_or_default()
+}
+
+impl Config {
+    fn try_from_table(table: Table) -> Result<Self, toml::de::Error> {
+        Value::Table(table).try_into()
+    }
+}
+
+fn unknown_key(key: String, origin: &str, known: &BTreeMap<String, Value>) -> ConfigError {
+    /// Below this the most similar key is no likely meaning.
+    const SIMILAR: f64 = 0.7;
+    let nearest = known
+        .keys()
+        .map(|candidate| (strsim::jaro_winkler(&key, candidate), candidate))
+        .filter(|(similarity, _)| *similarity >= SIMILAR)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate.clone());
+    ConfigError::UnknownKey { key, origin: origin.to_owned(), nearest }
+}
+
+#[cfg(test)]
+mod tests;

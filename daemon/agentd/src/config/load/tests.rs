@@ -1,0 +1,104 @@
+use super::*;
+use crate::config::{ProviderKind, TEMPLATE};
+
+fn check(file: &str, env: &[(&str, &str)]) -> Result<Loaded, String> {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("config.toml");
+    std::fs::write(&path, file).unwrap();
+    let env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    load(&path, env).map_err(|error| error.to_string().replace(&path.display().to_string(), "FILE"))
+}
+
+#[test]
+fn no_file_means_defaults() {
+    let loaded = load(Path::new("/nonexistent/config.toml"), []).unwrap();
+    assert_eq!(loaded.config, Config::default());
+    assert_eq!(loaded.file, None);
+}
+
+#[test]
+fn the_template_is_the_defaults() {
+    assert_eq!(check(TEMPLATE, &[]).unwrap().config, Config::default());
+    let uncommented: String = TEMPLATE
+        .lines()
+        .map(|line| match line.strip_prefix('#') {
+            Some(rest) if rest.contains(" = ") && !rest.starts_with(' ') => format!("{rest}\n"),
+            _ => format!("{line}\n"),
+        })
+        .collect();
+    let loaded = check(&uncommented, &[]).unwrap();
+    assert_eq!(loaded.config, Config::default());
+    assert_eq!(loaded.sources.len(), known_keys().len(), "the template names every key");
+}
+
+#[test]
+fn the_environment_overrides_the_file() {
+    let loaded = check(
+        "[provider]\nkind = \"openai\"\nmodel = \"from-file\"\n",
+        &[
+            ("AGENTD_PROVIDER_MODEL", "from-env"),
+            ("AGENTD_SESSION_ROUNDS_LIMIT", "7"),
+            ("AGENTD_STORE_FSYNC", "false"),
+            ("AGENTD_PROVIDER_LOCAL_SERVERS", "127.0.0.1:1, 127.0.0.1:2"),
+            ("AGENTD_HOME", "/somewhere"),
+        ],
+    )
+    .unwrap();
+    assert_eq!(loaded.config.provider.kind, ProviderKind::OpenAi);
+    assert_eq!(loaded.config.provider.model, "from-env");
+    assert_eq!(loaded.config.session.rounds_limit, 7);
+    assert!(!loaded.config.store.fsync);
+    assert_eq!(loaded.config.provider.local_servers, ["127.0.0.1:1", "127.0.0.1:2"]);
+    assert_eq!(
+        loaded.sources["provider.model"],
+        ConfigSource::Environment("AGENTD_PROVIDER_MODEL".to_owned())
+    );
+}
+
+#[test]
+fn mistakes_are_named_with_a_remedy() {
+    for (file, env, expected) in [
+        (
+            "[provider]\nbase_ulr = \"x\"",
+            None,
+            "there is no key 'provider.base_ulr' in FILE; did you mean 'provider.base_url'?",
+        ),
+        ("[zzz]\nq = 1", None, "there is no key 'zzz.q' in FILE"),
+        (
+            "",
+            Some(("AGENTD_PROVIDER_MODLE", "x")),
+            "there is no key 'AGENTD_PROVIDER_MODLE' in the environment; did you mean 'AGENTD_PROVIDER_MODEL'?",
+        ),
+        (
+            "[session]\nrounds_limit = 0",
+            None,
+            "session.rounds_limit: 0 is not between 1 and 200 (from FILE)",
+        ),
+        (
+            "",
+            Some(("AGENTD_SESSION_ROUNDS_LIMIT", "many")),
+            "session.rounds_limit: 'many' is not a whole number (from the variable AGENTD_SESSION_ROUNDS_LIMIT)",
+        ),
+        (
+            "[provider]\nbase_url = \"localhost:11434\"",
+            None,
+            "provider.base_url: 'localhost:11434' does not begin with http:// or https:// (from FILE)",
+        ),
+    ] {
+        assert_eq!(check(file, env.as_slice()).unwrap_err(), expected);
+    }
+}
+
+#[test]
+fn a_value_of_the_wrong_type_names_its_key() {
+    let error =
+        check("[log]\nlevel = \"info\"\n[session]\nrounds_limit = \"ten\"", &[]).unwrap_err();
+    assert!(error.starts_with("session.rounds_limit: invalid type"), "{error}");
+    let error = check("[provider\n", &[]).unwrap_err();
+    assert!(error.starts_with("FILE is not valid TOML"), "{error}");
+}
+
+#[test]
+fn the_clients_section_is_left_to_the_clients() {
+    assert!(check("[client]\nanything = 1", &[]).is_ok());
+}

@@ -1,0 +1,297 @@
+//! All keys with their defaults. Units are in the names.
+
+use std::time::Duration;
+
+use agentd_engine::{AutoResume, EngineConfig, TitlePolicy};
+use serde::{Deserialize, Serialize};
+
+/// The whole configuration.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Config {
+    /// Which model answers.
+    pub provider: ProviderConfig,
+    /// How sessions behave.
+    pub session: SessionConfig,
+    /// Where and how logs are stored.
+    pub store: StoreConfig,
+    /// What is logged.
+    pub log: LogConfig,
+    /// The process itself.
+    pub daemon: DaemonConfig,
+}
+
+/// `[provider]`: which model answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProviderConfig {
+    /// Which kind of endpoint, or how to find one.
+    pub kind: ProviderKind,
+    /// Base URL up to and including `/v1`; empty: the kind's usual one.
+    pub base_url: String,
+    /// Default model; empty: the kind's usual one, or the first that a local server offers.
+    pub model: String,
+    /// Model for titles; empty: the default model.
+    pub cheap_model: String,
+    /// Environment variable that holds the key; empty: the kind's usual one.
+    pub api_key_env: String,
+    /// File with the key and nothing else, mode 0600; empty: none.
+    pub api_key_file: String,
+    /// Tokens that a request and its answer may have together.
+    pub context_tokens: u64,
+    /// Most tokens of an answer; 0 leaves it to the provider.
+    pub max_output_tokens: u32,
+    /// Longest wait for a connection.
+    pub connect_timeout_ms: u64,
+    /// Longest wait for the first byte of an answer.
+    pub first_byte_timeout_ms: u64,
+    /// Longest silence inside an answer.
+    pub idle_timeout_ms: u64,
+    /// Where `kind = "auto"` looks for a local server: Ollama and llama.cpp.
+    pub local_servers: Vec<String>,
+}
+
+impl Default for ProviderConfig {
+    fn default() -> Self {
+        Self {
+            kind: ProviderKind::Auto,
+            base_url: String::new(),
+            model: String::new(),
+            cheap_model: String::new(),
+            api_key_env: String::new(),
+            api_key_file: String::new(),
+            context_tokens: 32_768,
+            max_output_tokens: 0,
+            connect_timeout_ms: 10_000,
+            first_byte_timeout_ms: 120_000,
+            idle_timeout_ms: 120_000,
+            local_servers: vec!["127.0.0.1:11434".to_owned(), "127.0.0.1:8080".to_owned()],
+        }
+    }
+}
+
+/// Which kind of endpoint answers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ProviderKind {
+    /// `base_url` if set, else the environment, else a local server, else offline.
+    #[default]
+    Auto,
+    /// Any OpenAI-compatible endpoint.
+    OpenAi,
+    /// api.deepseek.com.
+    DeepSeek,
+    /// api.anthropic.com, through its OpenAI-compatible endpoint.
+    Anthropic,
+    /// openrouter.ai.
+    OpenRouter,
+    /// The built-in engine that needs no model.
+    Offline,
+}
+
+/// `[session]`: how sessions behave.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SessionConfig {
+    /// What happens to a turn that was running when the daemon stopped.
+    pub auto_resume: ResumeSetting,
+    /// Model rounds of a turn before users are asked whether to go on; 1 to 200.
+    pub rounds_limit: u32,
+    /// Most messages waiting in one session.
+    pub queue_limit: u32,
+    /// A session without terminals and turns leaves memory after this time.
+    pub idle_unload_ms: u64,
+    /// Most attempts at one model request; 1 to 10.
+    pub max_attempts: u32,
+    /// Where automatic titles come from.
+    pub titles: TitleSetting,
+}
+
+/// `session.auto_resume`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ResumeSetting {
+    /// A question goes to the session's terminals.
+    #[default]
+    Ask,
+    /// It goes on by itself.
+    Always,
+    /// It is closed as interrupted.
+    Never,
+}
+
+/// `session.titles`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TitleSetting {
+    /// The cheap model writes one after the first turn.
+    #[default]
+    Model,
+    /// The first message, cut.
+    FirstMessage,
+}
+
+impl Default for SessionConfig {
+    fn default() -> Self {
+        Self {
+            auto_resume: ResumeSetting::Ask,
+            rounds_limit: 30,
+            queue_limit: 100,
+            idle_unload_ms: 600_000,
+            max_attempts: 3,
+            titles: TitleSetting::Model,
+        }
+    }
+}
+
+/// `[store]`: where and how logs are stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StoreConfig {
+    /// Memory for cached pages.
+    pub cache_bytes: u64,
+    /// Also survive a power cut, not only a crash of the process.
+    pub fsync: bool,
+}
+
+impl Default for StoreConfig {
+    fn default() -> Self {
+        Self { cache_bytes: 8 * 1024 * 1024, fsync: true }
+    }
+}
+
+/// `[log]`: what is logged, to standard error or the journal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LogConfig {
+    /// `error`, `warn`, `info`, `debug`, `trace`, or directives such as `info,agentd_engine=debug`.
+    pub level: String,
+    /// How lines look.
+    pub format: LogFormat,
+}
+
+/// `log.format`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Human,
+    /// One JSON object a line.
+    Json,
+    /// To systemd's journal, with fields.
+    Journald,
+}
+
+impl Default for LogConfig {
+    fn default() -> Self {
+        Self { level: "info".to_owned(), format: LogFormat::Human }
+    }
+}
+
+/// `[daemon]`: the process itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DaemonConfig {
+    /// An orderly stop takes at most this long.
+    pub shutdown_timeout_ms: u64,
+}
+
+impl Default for DaemonConfig {
+    fn default() -> Self {
+        Self { shutdown_timeout_ms: 10_000 }
+    }
+}
+
+/// Why a value is refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct BadValue {
+    pub(super) key: &'static str,
+    pub(super) problem: String,
+}
+
+impl Config {
+    /// Checks ranges that types do not express.
+    pub(super) fn check(&self) -> Result<(), BadValue> {
+        let range = |key, value: u64, min: u64, max: u64| {
+            if (min..=max).contains(&value) {
+                Ok(())
+            } else {
+                let problem = format!("{value} is not between {min} and {max}");
+                Err(BadValue { key, problem })
+            }
+        };
+        range("session.rounds_limit", self.session.rounds_limit.into(), 1, 200)?;
+        range("session.queue_limit", self.session.queue_limit.into(), 1, 10_000)?;
+        range("session.max_attempts", self.session.max_attempts.into(), 1, 10)?;
+        range("session.idle_unload_ms", self.session.idle_unload_ms, 100, 86_400_000)?;
+        range("store.cache_bytes", self.store.cache_bytes, 1 << 20, 1 << 34)?;
+        range("provider.context_tokens", self.provider.context_tokens, 1_024, 100_000_000)?;
+        range("daemon.shutdown_timeout_ms", self.daemon.shutdown_timeout_ms, 100, 600_000)?;
+        for (key, value) in [
+            ("provider.connect_timeout_ms", self.provider.connect_timeout_ms),
+            ("provider.first_byte_timeout_ms", self.provider.first_byte_timeout_ms),
+            ("provider.idle_timeout_ms", self.provider.idle_timeout_ms),
+        ] {
+            range(key, value, 10, 3_600_000)?;
+        }
+        let base_url = &self.provider.base_url;
+        if !(base_url.is_empty()
+            || base_url.starts_with("http://")
+            || base_url.starts_with("https://"))
+        {
+            let problem = format!("'{base_url}' does not begin with http:// or https://");
+            return Err(BadValue { key: "provider.base_url", problem });
+        }
+        for server in &self.provider.local_servers {
+            if server.parse::<std::net::SocketAddr>().is_err() {
+                let problem = format!("'{server}' is not an address with a port");
+                return Err(BadValue { key: "provider.local_servers", problem });
+            }
+        }
+        Ok(())
+    }
+
+    /// The engine's part.
+    pub fn engine(&self) -> EngineConfig {
+        let SessionConfig {
+            auto_resume,
+            rounds_limit,
+            queue_limit,
+            idle_unload_ms,
+            max_attempts,
+            titles,
+        } = &self.session;
+        EngineConfig {
+            auto_resume: match auto_resume {
+                ResumeSetting::Ask => AutoResume::Ask,
+                ResumeSetting::Always => AutoResume::Always,
+                ResumeSetting::Never => AutoResume::Never,
+            },
+            rounds_limit: *rounds_limit,
+            queue_limit: usize::try_from(*queue_limit).unwrap_or(usize::MAX),
+            idle_unload: Duration::from_millis(*idle_unload_ms),
+            max_attempts: *max_attempts,
+            titles: match titles {
+                TitleSetting::Model => TitlePolicy::Model,
+                TitleSetting::FirstMessage => TitlePolicy::FirstMessage,
+            },
+            ..EngineConfig::default()
+        }
+    }
+
+    /// Keys whose change needs a restart.
+    pub fn needs_restart(&self, new: &Self) -> Vec<String> {
+        let mut keys = Vec::new();
+        if self.store.cache_bytes != new.store.cache_bytes {
+            keys.push("store.cache_bytes".to_owned());
+        }
+        if self.store.fsync != new.store.fsync {
+            keys.push("store.fsync".to_owned());
+        }
+        if self.log.format != new.log.format {
+            keys.push("log.format".to_owned());
+        }
+        keys
+    }
+}

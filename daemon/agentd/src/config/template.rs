@@ -1,0 +1,50 @@
+//! The file that `agentd config init` writes.
+
+/// A configuration in which every line is a comment: the defaults, explained.
+pub const TEMPLATE: &str = r#"# agentd and its clients. Every key may be left out; the values shown are the defaults.
+# A variable overrides a key: AGENTD_PROVIDER_MODEL for provider.model. `agentctl reload` applies changes.
+
+[provider]
+# auto: base_url below if set, else OPENAI_API_KEY (with OPENAI_BASE_URL, OPENAI_MODEL), DEEPSEEK_API_KEY,
+# ANTHROPIC_API_KEY, OPENROUTER_API_KEY, else a local Ollama or llama.cpp server, else offline.
+# Others: openai (any OpenAI-compatible endpoint), deepseek, anthropic, openrouter, offline.
+#kind = "auto"
+#base_url = ""            # such as "http://127.0.0.1:11434/v1"
+#model = ""
+#cheap_model = ""         # for titles; empty: the model above
+#api_key_env = ""         # name of the variable that holds the key
+#api_key_file = ""        # file with the key and nothing else, mode 0600
+#context_tokens = 32768
+#max_output_tokens = 0    # 0: the provider's own limit
+#connect_timeout_ms = 10000
+#first_byte_timeout_ms = 120000
+#idle_timeout_ms = 120000
+#local_servers = ["127.0.0.1:11434", "127.0.0.1:8080"]
+
+[session]
+#auto_resume = "ask"      # a turn that ran when the daemon stopped: ask, always, never
+#rounds_limit = 30        # model rounds before you are asked whether to go on
+#queue_limit = 100
+#idle_unload_ms = 600000
+#max_attempts = 3
+#titles = "model"         # or first_message
+
+[store]
+#cache_bytes = 8388608
+#fsync = true             # also survive a power cut
+
+[log]
+#level = "info"
+#format = "human"         # human, json, journald
+
+[daemon]
+#shutdown_timeout_ms = 10000
+
+[client]
+#show_reasoning = true
+#markdown = "auto"        # auto, always, never
+#color = "auto"           # auto, always, never
+#history_size = 10000
+#edit_mode = "emacs"      # emacs, vi
+#start_daemon = true
+"#;

@@ -1,0 +1,170 @@
+//! What the process can be told: to stop, and to read its configuration again.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use agentd_engine::EngineConfig;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::config::{self, Config, ConfigError};
+use crate::logging::LogLevel;
+use crate::provider::{Environment, Models};
+
+/// Facts about the process for `status`.
+#[derive(Debug, Clone)]
+pub struct ProcessFacts {
+    /// When it started, Unix milliseconds.
+    pub started_at_ms: i64,
+    /// Where it listens.
+    pub socket: PathBuf,
+    /// Where the store is.
+    pub data_dir: PathBuf,
+}
+
+/// Clones share the same state.
+#[derive(Debug, Clone)]
+pub struct Control {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    stop: CancellationToken,
+    config_file: PathBuf,
+    env: Environment,
+    overrides: Overrides,
+    config: watch::Sender<Config>,
+    engine_config: watch::Sender<EngineConfig>,
+    log_level: Option<LogLevel>,
+    facts: ProcessFacts,
+    warnings: Mutex<Vec<String>>,
+}
+
+/// Flags that outweigh file and environment.
+#[derive(Debug, Clone, Default)]
+pub struct Overrides {
+    /// Base URL of the endpoint.
+    pub base_url: Option<String>,
+    /// Default model.
+    pub model: Option<String>,
+    /// Use no model at all.
+    pub offline: bool,
+}
+
+impl Overrides {
+    /// Puts the flags over a configuration.
+    pub fn apply(&self, config: &mut Config) {
+        let Self { base_url, model, offline } = self;
+        if let Some(base_url) = base_url {
+            config.provider.base_url.clone_from(base_url);
+        }
+        if let Some(model) = model {
+            config.provider.model.clone_from(model);
+        }
+        if *offline {
+            config.provider.kind = config::ProviderKind::Offline;
+        }
+    }
+}
+
+/// What [`Control`] is made of.
+#[derive(Debug)]
+pub struct ControlParts {
+    /// The configuration file.
+    pub config_file: PathBuf,
+    /// The environment at the start.
+    pub env: Environment,
+    /// Flags.
+    pub overrides: Overrides,
+    /// Where changes go.
+    pub config: watch::Sender<Config>,
+    /// Where the engine's changes go.
+    pub engine_config: watch::Sender<EngineConfig>,
+    /// The log level, when logging was set up by this process.
+    pub log_level: Option<LogLevel>,
+    /// Facts for `status`.
+    pub facts: ProcessFacts,
+}
+
+impl Control {
+    /// Makes the control of a process that is running.
+    pub fn new(parts: ControlParts) -> Self {
+        let ControlParts { config_file, env, overrides, config, engine_config, log_level, facts } =
+            parts;
+        Self {
+            inner: Arc::new(Inner {
+                stop: CancellationToken::new(),
+                config_file,
+                env,
+                overrides,
+                config,
+                engine_config,
+                log_level,
+                facts,
+                warnings: Mutex::default(),
+            }),
+        }
+    }
+
+    /// Cancelled when the process should stop.
+    pub fn stop_token(&self) -> &CancellationToken {
+        &self.inner.stop
+    }
+
+    /// Asks the process to stop.
+    pub fn stop(&self) {
+        self.inner.stop.cancel();
+    }
+
+    /// Reads the configuration again. Returns the file and the keys that need a restart.
+    ///
+    /// # Errors
+    /// When the new configuration is wrong; the old one stays in force.
+    pub fn reload(&self, models: &Models) -> Result<(Option<PathBuf>, Vec<String>), ConfigError> {
+        let inner = &*self.inner;
+        let env = inner.env.iter().map(|(name, value)| (name.clone(), value.clone()));
+        let mut loaded = config::load(&inner.config_file, env)?;
+        inner.overrides.apply(&mut loaded.config);
+        let needs_restart = inner.config.borrow().needs_restart(&loaded.config);
+        if let Some(log_level) = &inner.log_level
+            && let Err(error) = log_level.set(&loaded.config.log.level)
+        {
+            return Err(ConfigError::Value {
+                key: "log.level".to_owned(),
+                problem: error.to_string(),
+                origin: inner.config_file.display().to_string(),
+            });
+        }
+        inner.engine_config.send_replace(loaded.config.engine());
+        inner.config.send_replace(loaded.config);
+        models.forget();
+        tracing::info!(needs_restart = needs_restart.join(", "), "configuration read again");
+        Ok((loaded.file, needs_restart))
+    }
+
+    /// The configuration file, if it exists.
+    pub fn config_file(&self) -> Option<&PathBuf> {
+        Some(&self.inner.config_file).filter(|file| file.exists())
+    }
+
+    /// Facts for `status`.
+    pub fn facts(&self) -> &ProcessFacts {
+        &self.inner.facts
+    }
+
+    /// Adds something that somebody should look at.
+    pub fn warn(&self, warning: String) {
+        tracing::warn!("{warning}");
+        self.warnings_mut(|warnings| warnings.push(warning));
+    }
+
+    /// Things that somebody should look at.
+    pub fn warnings(&self) -> Vec<String> {
+        self.warnings_mut(|warnings| warnings.clone())
+    }
+
+    fn warnings_mut<T>(&self, with: impl FnOnce(&mut Vec<String>) -> T) -> T {
+        with(&mut self.inner.warnings.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

@@ -1,0 +1,398 @@
+//! Start, serve, stop.
+//!
+//! Start: directories, lock, store, socket, engine. From then on the daemon can be reached, and
+//! turns that were running before go on. Stop: no new connections, turns end at a safe point, streams
+//! end, everything is durable, the socket's file goes.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use agentd_domain::{Clock, ErrorKind, IdSource};
+use agentd_engine::{Engine, EngineDeps, RandomIds, SystemClock};
+use agentd_proto::v1;
+use agentd_shared::{Paths, PathsError, ensure_private_dir};
+use agentd_store::{
+    CrashPoints, InstanceLock, LockError, OpenError, Opened, SledOptions, SledStore, Store,
+};
+use agentd_tools::{RegisterError, Registry, Tool};
+use tokio::net::UnixListener;
+use tokio::sync::watch;
+use tokio_stream::wrappers::UnixListenerStream;
+use tokio_util::sync::CancellationToken;
+use tonic::service::InterceptorLayer;
+use tonic::transport::Server;
+
+use crate::config::{self, Config, ConfigError};
+use crate::control::{Control, ControlParts, Overrides, ProcessFacts};
+use crate::grpc::{Context, Service, check_peer};
+use crate::listener::{self, ListenError, SocketFile};
+use crate::logging::LogLevel;
+use crate::provider::{Environment, Models};
+
+/// How long a start waits for a daemon that is on its way out.
+const LOCK_PATIENCE: Duration = Duration::from_secs(1);
+/// Pause between two looks at the lock.
+const LOCK_PAUSE: Duration = Duration::from_millis(25);
+/// Dead clients are noticed within about this time plus the timeout.
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(30);
+const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(20);
+/// Bytes of one stream that may be on their way: a burst of a fast model.
+const STREAM_WINDOW: u32 = 1024 * 1024;
+/// Bytes of one connection that may be on their way. Larger than several streams' windows, so that
+/// an unread one does not stop the others.
+const CONNECTION_WINDOW: u32 = 16 * 1024 * 1024;
+/// Requests of one connection that are worked on at once.
+const REQUESTS_PER_CONNECTION: usize = 256;
+/// How long connections have to end once everything else has.
+const CONNECTION_GRACE: Duration = Duration::from_secs(1);
+
+/// How a daemon is started.
+#[derive(Debug)]
+pub struct DaemonOptions {
+    /// Where everything is.
+    pub paths: Paths,
+    /// Another socket than the paths say.
+    pub socket: Option<PathBuf>,
+    /// The environment.
+    pub env: Environment,
+    /// Flags.
+    pub overrides: Overrides,
+    /// Tools besides the built-in ones.
+    pub extra_tools: Vec<Arc<dyn Tool>>,
+    /// Where tests kill the process.
+    pub crash_points: CrashPoints,
+    /// The time of day.
+    pub clock: Arc<dyn Clock>,
+    /// Randomness of ids.
+    pub ids: Arc<dyn IdSource>,
+    /// The log level, when logging was set up for this daemon.
+    pub log_level: Option<LogLevel>,
+}
+
+impl DaemonOptions {
+    /// The usual options, with an empty environment.
+    pub fn new(paths: Paths) -> Self {
+        Self {
+            paths,
+            socket: None,
+            env: Environment::new(),
+            overrides: Overrides::default(),
+            extra_tools: Vec::new(),
+            crash_points: CrashPoints::default(),
+            clock: Arc::new(SystemClock),
+            ids: Arc::new(RandomIds),
+            log_level: None,
+        }
+    }
+}
+
+/// Why the daemon did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// A directory is not usable.
+    #[error(transparent)]
+    Paths(#[from] PathsError),
+    /// The configuration is wrong.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// Another daemon is running.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The store cannot be opened.
+    #[error(transparent)]
+    Store(#[from] OpenError),
+    /// The socket cannot be made.
+    #[error(transparent)]
+    Listen(#[from] ListenError),
+    /// Two tools have the same name.
+    #[error(transparent)]
+    Tools(#[from] RegisterError),
+    /// A part of the start broke off.
+    #[error("{0} broke off because of a fault in agentd")]
+    Broken(&'static str),
+}
+
+impl StartError {
+    /// The class of the error.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Paths(_) => ErrorKind::Precondition,
+            Self::Config(error) => error.kind(),
+            Self::Lock(error) => error.kind(),
+            Self::Store(error) => error.kind(),
+            Self::Listen(_) => ErrorKind::Unavailable,
+            Self::Tools(_) | Self::Broken(_) => ErrorKind::Internal,
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> &str {
+        match self {
+            Self::Paths(error) => error.hint(),
+            Self::Config(error) => error.hint(),
+            Self::Lock(error) => error.hint(),
+            Self::Store(error) => error.hint(),
+            Self::Listen(ListenError::NotASocket(_)) => "move the file out of the way",
+            Self::Listen(ListenError::Io { .. }) => "check the runtime directory's owner and mode",
+            Self::Tools(_) | Self::Broken(_) => "please report it",
+        }
+    }
+}
+
+/// A daemon that can be reached.
+#[derive(Debug)]
+pub struct Daemon {
+    engine: Engine,
+    control: Control,
+    context: Arc<Context>,
+    store: Arc<dyn Store>,
+    listener: UnixListener,
+    socket_file: SocketFile,
+    socket: PathBuf,
+    shutdown_timeout: watch::Receiver<Config>,
+    lock: InstanceLock,
+}
+
+impl Daemon {
+    /// Starts a daemon up to the point where clients can connect.
+    ///
+    /// # Errors
+    /// See [`StartError`].
+    pub async fn start(options: DaemonOptions) -> Result<Self, StartError> {
+        let DaemonOptions {
+            paths,
+            socket,
+            env,
+            overrides,
+            extra_tools,
+            crash_points,
+            clock,
+            ids,
+            log_level,
+        } = options;
+        for dir in [&paths.config_dir, &paths.data_dir, &paths.state_dir, &paths.runtime_dir] {
+            ensure_private_dir(dir)?;
+        }
+        let socket = socket.unwrap_or_else(|| paths.socket());
+        let env_pairs = env.iter().map(|(name, value)| (name.clone(), value.clone()));
+        let mut loaded = config::load(&paths.config_file(), env_pairs)?;
+        overrides.apply(&mut loaded.config);
+        let lock = take_lock(&paths).await?;
+        let (store, warnings) = open_store(&paths, &loaded.config, crash_points.clone()).await?;
+        let mut tools = Registry::builtin();
+        for tool in extra_tools {
+            tools.register(tool)?;
+        }
+
+        let (engine_config_tx, engine_config) = watch::channel(loaded.config.engine());
+        let config_file = paths.config_file();
+        let (config_tx, config_rx) = watch::channel(loaded.config);
+        let models = Arc::new(Models::new(
+            config_rx.clone(),
+            env.clone(),
+            config_file.display().to_string(),
+        ));
+        let (listener, socket_file) = listener::open(&socket)?;
+        let control = Control::new(ControlParts {
+            config_file,
+            env,
+            overrides,
+            config: config_tx,
+            engine_config: engine_config_tx,
+            log_level,
+            facts: ProcessFacts {
+                started_at_ms: clock.now().0,
+                socket: socket.clone(),
+                data_dir: paths.data_dir.clone(),
+            },
+        });
+        for warning in warnings {
+            control.warn(warning);
+        }
+        let engine = Engine::new(EngineDeps {
+            store: Arc::clone(&store),
+            models: Arc::clone(&models) as _,
+            tools,
+            clock: Arc::clone(&clock),
+            ids,
+            config: engine_config,
+            crash_points,
+        });
+        let context = Arc::new(Context {
+            engine: engine.clone(),
+            models,
+            control: control.clone(),
+            clock,
+            imports_dir: paths.imports_dir(),
+            default_workspace: default_workspace(),
+        });
+        // What an interrupted import left.
+        if let Err(error) = tokio::fs::remove_dir_all(paths.imports_dir()).await
+            && error.kind() != std::io::ErrorKind::NotFound
+        {
+            control.warn(format!("staged imports could not be removed: {error}"));
+        }
+        Ok(Self {
+            engine,
+            control,
+            context,
+            store,
+            listener,
+            socket_file,
+            socket,
+            shutdown_timeout: config_rx,
+            lock,
+        })
+    }
+
+    /// Where it listens.
+    pub fn socket(&self) -> &PathBuf {
+        &self.socket
+    }
+
+    /// Tells the daemon to stop or to reload.
+    pub fn control(&self) -> &Control {
+        &self.control
+    }
+
+    /// The models, for reloads.
+    pub fn models(&self) -> Arc<Models> {
+        Arc::clone(&self.context.models)
+    }
+
+    /// Serves until the control says stop, then stops. False: the stop took longer than allowed and
+    /// was cut off; everything acknowledged is durable all the same.
+    pub async fn serve(self) -> bool {
+        let Self {
+            engine,
+            control,
+            context,
+            store,
+            listener,
+            socket_file,
+            socket,
+            shutdown_timeout,
+            lock,
+        } = self;
+        let accepting = CancellationToken::new();
+        let mut server = tokio::task::JoinSet::new();
+        server.spawn(serve_connections(listener, context, accepting.clone()));
+        tracing::info!(socket = %socket.display(), pid = std::process::id(), "ready");
+        match engine.resume_unfinished().await {
+            Ok(0) => {}
+            Ok(count) => tracing::info!(count, "sessions with unfinished work opened"),
+            Err(error) => {
+                control.warn(format!("unfinished sessions could not be looked for: {error}"));
+            }
+        }
+        control.stop_token().cancelled().await;
+        tracing::info!("stopping");
+        let limit = Duration::from_millis(shutdown_timeout.borrow().daemon.shutdown_timeout_ms);
+        let orderly = tokio::time::timeout(limit, async {
+            accepting.cancel();
+            engine.stop().await;
+            // A client that never finishes its handshake must not hold up the rest.
+            let ended = tokio::time::timeout(CONNECTION_GRACE, server.join_next()).await;
+            if ended.is_err() {
+                tracing::info!("connections that did not end are dropped");
+                server.shutdown().await;
+            }
+            if let Err(error) = store.close().await {
+                tracing::error!(%error, "the store could not be closed");
+            }
+        })
+        .await
+        .is_ok();
+        drop(socket_file);
+        drop(lock);
+        if orderly {
+            tracing::info!("stopped");
+        } else {
+            tracing::error!(limit_ms = limit.as_millis(), "the stop took too long and was cut off");
+        }
+        orderly
+    }
+}
+
+async fn take_lock(paths: &Paths) -> Result<InstanceLock, LockError> {
+    let patience = tokio::time::Instant::now() + LOCK_PATIENCE;
+    loop {
+        match InstanceLock::acquire(&paths.instance_lock()) {
+            Err(LockError::Held { .. }) if tokio::time::Instant::now() < patience => {
+                tokio::time::sleep(LOCK_PAUSE).await;
+            }
+            taken => return taken,
+        }
+    }
+}
+
+async fn open_store(
+    paths: &Paths,
+    config: &Config,
+    crash_points: CrashPoints,
+) -> Result<(Arc<dyn Store>, Vec<String>), StartError> {
+    let dir = paths.store_dir();
+    let options = SledOptions {
+        cache_bytes: config.store.cache_bytes,
+        fsync: config.store.fsync,
+        backups: Some(paths.backups_dir()),
+        crash_points,
+        ..SledOptions::default()
+    };
+    let opened = tokio::task::spawn_blocking(move || SledStore::open(&dir, options)).await;
+    let Opened { store, report } =
+        opened.map_err(|_panicked| StartError::Broken("opening the store"))??;
+    Ok((Arc::new(store), report.warnings()))
+}
+
+async fn serve_connections(
+    listener: UnixListener,
+    context: Arc<Context>,
+    accepting: CancellationToken,
+) {
+    let service = Service::new(context);
+    let (health, health_service) = tonic_health::server::health_reporter();
+    health.set_serving::<v1::session_service_server::SessionServiceServer<Service>>().await;
+    let reflection = tonic_reflection::server::Builder::configure()
+        .register_encoded_file_descriptor_set(agentd_proto::FILE_DESCRIPTOR_SET)
+        .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+        .build_v1();
+    let reflection = match reflection {
+        Ok(reflection) => Some(reflection),
+        Err(error) => {
+            tracing::error!(%error, "no reflection service");
+            None
+        }
+    };
+    let served = Server::builder()
+        .http2_keepalive_interval(Some(KEEPALIVE_INTERVAL))
+        .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
+        .initial_stream_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(CONNECTION_WINDOW)
+        .concurrency_limit_per_connection(REQUESTS_PER_CONNECTION)
+        .layer(InterceptorLayer::new(check_peer))
+        .add_service(v1::session_service_server::SessionServiceServer::new(service.clone()))
+        .add_service(v1::turn_service_server::TurnServiceServer::new(service.clone()))
+        .add_service(v1::event_service_server::EventServiceServer::new(service.clone()))
+        .add_service(v1::admin_service_server::AdminServiceServer::new(service))
+        .add_service(health_service)
+        .add_optional_service(reflection)
+        .serve_with_incoming_shutdown(
+            UnixListenerStream::new(listener),
+            accepting.cancelled_owned(),
+        )
+        .await;
+    if let Err(error) = served {
+        tracing::error!(%error, "the server broke off");
+    }
+}
+
+/// Sessions that name no workspace work in the user's home directory.
+fn default_workspace() -> String {
+    std::env::home_dir()
+        .filter(|home| home.is_dir())
+        .unwrap_or_else(|| PathBuf::from("/"))
+        .display()
+        .to_string()
+}

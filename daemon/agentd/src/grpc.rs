@@ -1,0 +1,54 @@
+//! The gRPC services: the only place that knows the wire.
+//!
+//! A handler decodes, checks, asks the engine and encodes. It owns no state and may be dropped at
+//! any await, when its client goes away: what must finish runs in the engine.
+
+mod admin;
+mod detached;
+mod event;
+mod from_proto;
+mod peer;
+mod session;
+mod status;
+mod to_proto;
+mod turn;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::control::Control;
+use crate::provider::Models;
+use agentd_domain::Clock;
+use agentd_engine::Engine;
+
+pub(crate) use peer::check_peer;
+
+/// What handlers need.
+#[derive(Debug)]
+pub(crate) struct Context {
+    /// The sessions.
+    pub(crate) engine: Engine,
+    /// The models, for `status`.
+    pub(crate) models: Arc<Models>,
+    /// The process, for `shutdown` and `reload`.
+    pub(crate) control: Control,
+    /// The time of day.
+    pub(crate) clock: Arc<dyn Clock>,
+    /// Where imports are staged.
+    pub(crate) imports_dir: PathBuf,
+    /// Workspace of sessions that name none.
+    pub(crate) default_workspace: String,
+}
+
+/// One service; all four share the context.
+#[derive(Debug, Clone)]
+pub(crate) struct Service {
+    ctx: Arc<Context>,
+}
+
+impl Service {
+    /// Makes a service.
+    pub(crate) fn new(ctx: Arc<Context>) -> Self {
+        Self { ctx }
+    }
+}

@@ -1,0 +1,46 @@
+//! Says how the daemon is.
+
+use agentd_proto::v1;
+use tonic::Status;
+
+use crate::control::ProcessFacts;
+use crate::grpc::{Context, to_proto};
+use crate::provider::ProviderReport;
+
+pub(super) async fn handle(ctx: &Context) -> Result<v1::GetStatusResponse, Status> {
+    let stats = ctx.engine.stats();
+    let mut warnings = ctx.control.warnings();
+    let (store_bytes, free_disk_bytes) = match ctx.engine.store().stats().await {
+        Ok(stats) => (stats.bytes_on_disk, stats.free_bytes.unwrap_or(0)),
+        Err(error) => {
+            warnings.push(format!("the size of the store is not known: {error}"));
+            (0, 0)
+        }
+    };
+    let ProviderReport { kind, base_url, model, source, models } = ctx.models.report().await;
+    let ProcessFacts { started_at_ms, socket, data_dir } = ctx.control.facts();
+    let config_file = ctx.control.config_file();
+    Ok(v1::GetStatusResponse {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        pid: std::process::id(),
+        started_at_ms: *started_at_ms,
+        socket: socket.display().to_string(),
+        data_dir: data_dir.display().to_string(),
+        config_file: config_file.map(|file| file.display().to_string()).unwrap_or_default(),
+        provider: Some(v1::ProviderStatus { kind, base_url, model, source, models }),
+        live_sessions: to_proto::small(stats.live_sessions),
+        running_turns: to_proto::small(stats.running_turns),
+        attached_clients: u32::try_from(stats.attached_clients).unwrap_or(u32::MAX),
+        store_bytes,
+        resident_bytes: resident_bytes(),
+        warnings,
+        free_disk_bytes,
+    })
+}
+
+/// Resident memory of this process; 0 where `/proc` does not tell.
+fn resident_bytes() -> u64 {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages: u64 = statm.split(' ').nth(1).and_then(|field| field.parse().ok()).unwrap_or(0);
+    pages * u64::try_from(rustix::param::page_size()).unwrap_or(4096)
+}

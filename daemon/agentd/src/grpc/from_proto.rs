@@ -1,0 +1,72 @@
+//! Reading requests. What is wrong becomes INVALID_ARGUMENT on its field.
+
+use std::str::FromStr;
+
+use agentd_domain::{Author, Delivery, IdError, Title};
+use agentd_proto::v1;
+use tonic::Status;
+
+use super::status::bad_field;
+
+/// Reads an id.
+pub(super) fn id<T: FromStr<Err = IdError>>(field: &str, text: &str) -> Result<T, Status> {
+    text.parse().map_err(|error: IdError| {
+        let hint = match error {
+            IdError::NotUlid { .. } => "give the whole id, as lists with --json show it",
+            IdError::Empty => "fill it in",
+            IdError::TooLong { .. } => "make it shorter",
+            IdError::ControlCharacter => "use printable characters",
+        };
+        bad_field(field, &error.to_string(), hint)
+    })
+}
+
+/// Reads an id that may be left out.
+pub(super) fn optional_id<T: FromStr<Err = IdError>>(
+    field: &str,
+    text: &str,
+) -> Result<Option<T>, Status> {
+    if text.is_empty() { Ok(None) } else { id(field, text).map(Some) }
+}
+
+/// Reads a title that may be left out.
+pub(super) fn optional_title(field: &str, text: &str) -> Result<Option<Title>, Status> {
+    if text.is_empty() { Ok(None) } else { title(field, text).map(Some) }
+}
+
+/// Reads a title.
+pub(super) fn title(field: &str, text: &str) -> Result<Title, Status> {
+    text.parse().map_err(|error: agentd_domain::TitleError| {
+        bad_field(field, &error.to_string(), "give one line of 1 to 200 characters")
+    })
+}
+
+/// Reads who did something.
+pub(super) fn author(field: &str, author: Option<&v1::Author>) -> Result<Author, Status> {
+    let v1::Author { client_id, name } =
+        author.ok_or_else(|| bad_field(field, "it is missing", "say who you are"))?;
+    Author::new(client_id, name)
+        .map_err(|error| bad_field(field, &error.to_string(), "give a short printable id and name"))
+}
+
+/// Reads who did something; a client that does not say is "unknown".
+pub(super) fn author_or_unknown(field: &str, given: Option<&v1::Author>) -> Result<Author, Status> {
+    match given {
+        Some(given) => author(field, Some(given)),
+        None => Ok(Author { client_id: "unknown".to_owned(), name: "unknown".to_owned() }),
+    }
+}
+
+/// Reads how a message is to be delivered.
+pub(super) fn delivery(field: &str, number: i32) -> Result<Delivery, Status> {
+    match v1::Delivery::try_from(number) {
+        Ok(v1::Delivery::Unspecified | v1::Delivery::Queue) => Ok(Delivery::Queue),
+        Ok(v1::Delivery::Steer) => Ok(Delivery::Steer),
+        Ok(v1::Delivery::Interrupt) => Ok(Delivery::Interrupt),
+        Err(_unknown) => Err(bad_field(
+            field,
+            &format!("{number} is not a delivery"),
+            "use DELIVERY_QUEUE, DELIVERY_STEER or DELIVERY_INTERRUPT",
+        )),
+    }
+}

@@ -1,0 +1,23 @@
+//! Changes title or model.
+
+use agentd_proto::v1;
+use tonic::Status;
+
+use crate::grpc::{Context, from_proto, status, to_proto};
+
+pub(super) async fn handle(
+    ctx: &Context,
+    request: v1::UpdateSessionRequest,
+) -> Result<v1::UpdateSessionResponse, Status> {
+    let v1::UpdateSessionRequest { session_id, title, model, author } = request;
+    let id = from_proto::id("session_id", &session_id)?;
+    let title = title.map(|title| from_proto::title("title", &title)).transpose()?;
+    let by =
+        author.as_ref().map(|author| from_proto::author("author", Some(author))).transpose()?;
+    let view = ctx
+        .engine
+        .update(id, title, model, by)
+        .await
+        .map_err(|error| status::from_command(&error))?;
+    Ok(v1::UpdateSessionResponse { session: Some(to_proto::view(&view)) })
+}

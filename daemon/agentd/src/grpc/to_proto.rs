@@ -1,0 +1,19 @@
+//! Writing answers. It cannot fail, and a new field or variant does not compile until it is mapped.
+
+mod event;
+mod item;
+mod session;
+
+pub(super) use event::{delta, event, presence};
+pub(super) use item::question_asked;
+pub(super) use session::{participant, queued_message, record, view};
+
+/// A length on the wire.
+pub(super) fn count(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
+}
+
+/// A small number on the wire.
+pub(super) fn small(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,217 @@
+//! Events.
+
+use agentd_domain::{
+    AssistantMessage, AttemptRestarted, ContextTrimmed, Event, EventBody, MessageAccepted,
+    MessageWithdrawn, MessagesDelivered, ModelChanged, Notice, QuestionAnswered, SessionCreated,
+    SessionRenamed, ToolCallFinished, ToolCallStarted, TurnCompleted, TurnFailed, TurnInterrupted,
+    TurnResumed, TurnStarted, TurnSuspended, UnknownEvent, UsageRecorded,
+};
+use agentd_engine::{Delta, DeltaChannel, Participant};
+use agentd_proto::v1;
+use v1::event::Body;
+
+use super::item;
+use super::session::participant;
+
+pub(crate) fn event(event: &Event) -> v1::Event {
+    let Event { seq, at, turn_id, body } = event;
+    v1::Event {
+        seq: seq.0,
+        at_ms: at.0,
+        turn_id: turn_id.map(|id| id.to_string()).unwrap_or_default(),
+        body: Some(self::body(body)),
+    }
+}
+
+/// An event that extends an item.
+pub(crate) fn delta(delta: &Delta, at_ms: i64) -> v1::Event {
+    let Delta { item_id, channel, offset, text } = delta;
+    let channel = match channel {
+        DeltaChannel::Reasoning => v1::DeltaChannel::Reasoning,
+        DeltaChannel::Text => v1::DeltaChannel::Text,
+    };
+    ephemeral(
+        at_ms,
+        Body::ItemDelta(v1::ItemDelta {
+            item_id: item_id.to_string(),
+            channel: channel.into(),
+            offset: super::count(*offset),
+            text: text.clone(),
+        }),
+    )
+}
+
+/// An event that says who is attached.
+pub(crate) fn presence(participants: &[Participant], at_ms: i64) -> v1::Event {
+    let participants = participants.iter().map(participant).collect();
+    ephemeral(at_ms, Body::Presence(v1::Presence { participants }))
+}
+
+fn ephemeral(at_ms: i64, body: Body) -> v1::Event {
+    v1::Event { seq: 0, at_ms, turn_id: String::new(), body: Some(body) }
+}
+
+fn body(body: &EventBody) -> Body {
+    match body {
+        EventBody::SessionCreated(SessionCreated { workspace, title, model, origin }) => {
+            Body::SessionCreated(v1::SessionCreated {
+                workspace: workspace.clone(),
+                title: title.clone(),
+                model: model.clone(),
+                origin: origin.as_ref().map(item::fork_origin),
+            })
+        }
+        EventBody::SessionRenamed(SessionRenamed { title, source, by }) => {
+            Body::SessionRenamed(v1::SessionRenamed {
+                title: title.clone(),
+                source: item::title_source(*source).into(),
+                by: by.as_ref().map(item::author),
+            })
+        }
+        EventBody::ModelChanged(ModelChanged { model, by }) => {
+            Body::ModelChanged(v1::ModelChanged {
+                model: model.clone(),
+                by: by.as_ref().map(item::author),
+            })
+        }
+        EventBody::MessageAccepted(MessageAccepted {
+            item_id,
+            client_message_id,
+            text,
+            delivery,
+            author,
+        }) => Body::MessageAccepted(v1::MessageAccepted {
+            item_id: item_id.to_string(),
+            client_message_id: client_message_id.to_string(),
+            text: text.clone(),
+            delivery: item::delivery(*delivery).into(),
+            author: Some(item::author(author)),
+        }),
+        EventBody::MessageWithdrawn(MessageWithdrawn { item_id, by }) => {
+            Body::MessageWithdrawn(v1::MessageWithdrawn {
+                item_id: item_id.to_string(),
+                by: Some(item::author(by)),
+            })
+        }
+        EventBody::MessagesDelivered(MessagesDelivered { item_ids }) => {
+            Body::MessagesDelivered(v1::MessagesDelivered { item_ids: texts(item_ids) })
+        }
+        EventBody::TurnStarted(TurnStarted { item_ids, provider, model }) => {
+            Body::TurnStarted(v1::TurnStarted {
+                item_ids: texts(item_ids),
+                provider: provider.clone(),
+                model: model.clone(),
+            })
+        }
+        EventBody::TurnSuspended(TurnSuspended { reason }) => {
+            Body::TurnSuspended(v1::TurnSuspended { reason: item::suspend_reason(*reason).into() })
+        }
+        EventBody::TurnResumed(TurnResumed { by }) => {
+            Body::TurnResumed(v1::TurnResumed { by: by.as_ref().map(item::author) })
+        }
+        EventBody::TurnCompleted(TurnCompleted { end, rounds, usage, elapsed_ms }) => {
+            Body::TurnCompleted(v1::TurnCompleted {
+                end: item::turn_end(*end).into(),
+                rounds: *rounds,
+                usage: Some(item::usage(usage)),
+                elapsed_ms: *elapsed_ms,
+            })
+        }
+        EventBody::TurnFailed(TurnFailed { error, usage }) => Body::TurnFailed(v1::TurnFailed {
+            error: Some(item::error_report(error)),
+            usage: Some(item::usage(usage)),
+        }),
+        EventBody::TurnInterrupted(TurnInterrupted { reason, by, usage }) => {
+            Body::TurnInterrupted(v1::TurnInterrupted {
+                reason: item::interrupt_reason(*reason).into(),
+                by: by.as_ref().map(item::author),
+                usage: Some(item::usage(usage)),
+            })
+        }
+        EventBody::AssistantMessage(AssistantMessage {
+            item_id,
+            reasoning,
+            text,
+            tool_calls,
+            completeness,
+        }) => Body::AssistantMessage(v1::AssistantMessage {
+            item_id: item_id.to_string(),
+            reasoning: reasoning.clone(),
+            text: text.clone(),
+            tool_calls: tool_calls.iter().map(item::tool_call).collect(),
+            completeness: item::completeness(*completeness).into(),
+        }),
+        EventBody::AttemptRestarted(AttemptRestarted { discarded_item_id, attempt, error }) => {
+            Body::AttemptRestarted(v1::AttemptRestarted {
+                discarded_item_id: discarded_item_id.to_string(),
+                attempt: *attempt,
+                error: Some(item::error_report(error)),
+            })
+        }
+        EventBody::ToolCallStarted(ToolCallStarted { call_id, name, arguments_json, effect }) => {
+            Body::ToolCallStarted(v1::ToolCallStarted {
+                call_id: call_id.to_string(),
+                name: name.clone(),
+                arguments_json: arguments_json.clone(),
+                effect: item::tool_effect(*effect).into(),
+            })
+        }
+        EventBody::ToolCallFinished(ToolCallFinished {
+            call_id,
+            name,
+            status,
+            output,
+            error_code,
+            output_bytes,
+            elapsed_ms,
+        }) => Body::ToolCallFinished(v1::ToolCallFinished {
+            call_id: call_id.to_string(),
+            name: name.clone(),
+            status: item::tool_status(*status).into(),
+            output: output.clone(),
+            error_code: error_code.clone(),
+            output_bytes: *output_bytes,
+            elapsed_ms: *elapsed_ms,
+        }),
+        EventBody::QuestionAsked(asked) => Body::QuestionAsked(item::question_asked(asked)),
+        EventBody::QuestionAnswered(QuestionAnswered { question_id, choice, by }) => {
+            Body::QuestionAnswered(v1::QuestionAnswered {
+                question_id: question_id.to_string(),
+                choice: choice.clone(),
+                by: by.as_ref().map(item::author),
+            })
+        }
+        EventBody::UsageRecorded(UsageRecorded {
+            purpose,
+            provider,
+            model,
+            usage,
+            first_byte_ms,
+            elapsed_ms,
+        }) => Body::UsageRecorded(v1::UsageRecorded {
+            purpose: item::usage_purpose(*purpose).into(),
+            provider: provider.clone(),
+            model: model.clone(),
+            usage: Some(item::usage(usage)),
+            first_byte_ms: *first_byte_ms,
+            elapsed_ms: *elapsed_ms,
+        }),
+        EventBody::ContextTrimmed(ContextTrimmed { first_kept_seq, dropped_tokens }) => {
+            Body::ContextTrimmed(v1::ContextTrimmed {
+                first_kept_seq: first_kept_seq.0,
+                dropped_tokens: *dropped_tokens,
+            })
+        }
+        EventBody::Notice(Notice { level, text }) => Body::Notice(v1::Notice {
+            level: item::notice_level(*level).into(),
+            text: text.clone(),
+        }),
+        EventBody::Unknown(UnknownEvent { kind, record_json }) => {
+            Body::Unknown(v1::UnknownEvent { kind: kind.clone(), record_json: record_json.clone() })
+        }
+    }
+}
+
+fn texts<T: ToString>(ids: &[T]) -> Vec<String> {
+    ids.iter().map(ToString::to_string).collect()
+}

@@ -1,0 +1,154 @@
+//! The parts that events are made of.
+
+use agentd_domain::{
+    Author, Completeness, Delivery, ErrorReport, ForkOrigin, InterruptReason, NoticeLevel,
+    QuestionAsked, QuestionKind, SuspendReason, TitleSource, ToolCall, ToolEffect, ToolStatus,
+    TurnEnd, Usage, UsagePurpose,
+};
+use agentd_proto::v1;
+
+pub(crate) fn author(author: &Author) -> v1::Author {
+    let Author { client_id, name } = author;
+    v1::Author { client_id: client_id.clone(), name: name.clone() }
+}
+
+pub(crate) fn usage(usage: &Usage) -> v1::Usage {
+    let Usage {
+        prompt_tokens,
+        completion_tokens,
+        reasoning_tokens,
+        cached_prompt_tokens,
+        estimated,
+    } = *usage;
+    v1::Usage {
+        prompt_tokens,
+        completion_tokens,
+        reasoning_tokens,
+        cached_prompt_tokens,
+        estimated,
+    }
+}
+
+pub(crate) fn question_asked(asked: &QuestionAsked) -> v1::QuestionAsked {
+    let QuestionAsked { question_id, kind, prompt, choices } = asked;
+    let kind = match kind {
+        QuestionKind::ContinueRounds => v1::QuestionKind::ContinueRounds,
+        QuestionKind::ResumeTurn => v1::QuestionKind::ResumeTurn,
+    };
+    v1::QuestionAsked {
+        question_id: question_id.to_string(),
+        kind: kind.into(),
+        prompt: prompt.clone(),
+        choices: choices.clone(),
+    }
+}
+
+pub(super) fn error_report(report: &ErrorReport) -> v1::ErrorReport {
+    let ErrorReport { code, message, hint, retryable } = report;
+    v1::ErrorReport {
+        code: code.clone(),
+        message: message.clone(),
+        hint: hint.clone(),
+        retryable: *retryable,
+    }
+}
+
+pub(super) fn tool_call(call: &ToolCall) -> v1::ToolCall {
+    let ToolCall { call_id, name, arguments_json } = call;
+    v1::ToolCall {
+        call_id: call_id.to_string(),
+        name: name.clone(),
+        arguments_json: arguments_json.clone(),
+    }
+}
+
+pub(super) fn fork_origin(origin: &ForkOrigin) -> v1::ForkOrigin {
+    let ForkOrigin { session_id, seq } = origin;
+    v1::ForkOrigin { session_id: session_id.to_string(), seq: seq.0 }
+}
+
+pub(super) fn title_source(source: TitleSource) -> v1::TitleSource {
+    match source {
+        TitleSource::FirstMessage => v1::TitleSource::FirstMessage,
+        TitleSource::Model => v1::TitleSource::Model,
+        TitleSource::Manual => v1::TitleSource::Manual,
+    }
+}
+
+pub(super) fn delivery(delivery: Delivery) -> v1::Delivery {
+    match delivery {
+        Delivery::Queue => v1::Delivery::Queue,
+        Delivery::Steer => v1::Delivery::Steer,
+        Delivery::Interrupt => v1::Delivery::Interrupt,
+    }
+}
+
+pub(super) fn suspend_reason(reason: SuspendReason) -> v1::SuspendReason {
+    match reason {
+        SuspendReason::DaemonStopped => v1::SuspendReason::DaemonStopped,
+        SuspendReason::RoundsLimit => v1::SuspendReason::RoundsLimit,
+    }
+}
+
+pub(super) fn turn_end(end: TurnEnd) -> v1::TurnEnd {
+    match end {
+        TurnEnd::Answered => v1::TurnEnd::Answered,
+        TurnEnd::OutputLimit => v1::TurnEnd::OutputLimit,
+        TurnEnd::RoundsLimit => v1::TurnEnd::RoundsLimit,
+        TurnEnd::Refused => v1::TurnEnd::Refused,
+    }
+}
+
+pub(super) fn interrupt_reason(reason: InterruptReason) -> v1::InterruptReason {
+    match reason {
+        InterruptReason::User => v1::InterruptReason::User,
+        InterruptReason::NewMessage => v1::InterruptReason::NewMessage,
+        InterruptReason::NotResumed => v1::InterruptReason::NotResumed,
+    }
+}
+
+pub(super) fn completeness(completeness: Completeness) -> v1::MessageCompleteness {
+    match completeness {
+        Completeness::Complete => v1::MessageCompleteness::Complete,
+        Completeness::Cut => v1::MessageCompleteness::Cut,
+        Completeness::Incomplete => v1::MessageCompleteness::Incomplete,
+    }
+}
+
+pub(super) fn tool_effect(effect: ToolEffect) -> v1::ToolEffect {
+    match effect {
+        ToolEffect::Pure => v1::ToolEffect::Pure,
+        ToolEffect::WorkspaceRead => v1::ToolEffect::WorkspaceRead,
+        ToolEffect::NetworkRead => v1::ToolEffect::NetworkRead,
+        ToolEffect::WorkspaceWrite => v1::ToolEffect::WorkspaceWrite,
+        ToolEffect::Process => v1::ToolEffect::Process,
+        ToolEffect::Exclusive => v1::ToolEffect::Exclusive,
+    }
+}
+
+pub(super) fn tool_status(status: ToolStatus) -> v1::ToolStatus {
+    match status {
+        ToolStatus::Success => v1::ToolStatus::Success,
+        ToolStatus::Partial => v1::ToolStatus::Partial,
+        ToolStatus::Empty => v1::ToolStatus::Empty,
+        ToolStatus::RetryableError => v1::ToolStatus::RetryableError,
+        ToolStatus::FatalError => v1::ToolStatus::FatalError,
+        ToolStatus::Repeated => v1::ToolStatus::Repeated,
+        ToolStatus::Skipped => v1::ToolStatus::Skipped,
+        ToolStatus::Interrupted => v1::ToolStatus::Interrupted,
+    }
+}
+
+pub(super) fn usage_purpose(purpose: UsagePurpose) -> v1::UsagePurpose {
+    match purpose {
+        UsagePurpose::Turn => v1::UsagePurpose::Turn,
+        UsagePurpose::Title => v1::UsagePurpose::Title,
+    }
+}
+
+pub(super) fn notice_level(level: NoticeLevel) -> v1::NoticeLevel {
+    match level {
+        NoticeLevel::Info => v1::NoticeLevel::Info,
+        NoticeLevel::Warn => v1::NoticeLevel::Warn,
+    }
+}

@@ -1,0 +1,77 @@
+//! Sessions.
+
+use agentd_domain::{SessionRecord, SessionStatus, cut_line};
+use agentd_engine::{Participant, QueuedMessage, SessionView};
+use agentd_proto::v1;
+
+use super::item;
+
+/// Characters of a queued message in a list.
+const PREVIEW: usize = 200;
+
+pub(crate) fn record(record: &SessionRecord, attached_clients: u32) -> v1::Session {
+    let SessionRecord {
+        session_id,
+        title,
+        title_source,
+        workspace,
+        model,
+        created_at,
+        updated_at,
+        last_seq,
+        status,
+        queued_messages,
+        turns,
+        usage,
+        origin,
+    } = record;
+    let status = match status {
+        SessionStatus::Idle => v1::SessionStatus::Idle,
+        SessionStatus::Running => v1::SessionStatus::Running,
+        SessionStatus::Waiting => v1::SessionStatus::Waiting,
+    };
+    v1::Session {
+        session_id: session_id.to_string(),
+        title: title.clone(),
+        title_source: title_source.map_or(v1::TitleSource::Unspecified, item::title_source).into(),
+        workspace: workspace.clone(),
+        model: model.clone(),
+        created_at_ms: created_at.0,
+        updated_at_ms: updated_at.0,
+        last_seq: last_seq.0,
+        status: status.into(),
+        queued_messages: *queued_messages,
+        attached_clients,
+        turns: *turns,
+        usage: Some(item::usage(usage)),
+        origin: origin.as_ref().map(item::fork_origin),
+    }
+}
+
+pub(crate) fn view(view: &SessionView) -> v1::Session {
+    record(&view.record, super::small(view.participants.len()))
+}
+
+pub(crate) fn queued_message(message: &QueuedMessage) -> v1::QueuedMessage {
+    let QueuedMessage {
+        item_id,
+        client_message_id: _,
+        text,
+        delivery,
+        author,
+        accepted_at,
+        seq: _,
+    } = message;
+    v1::QueuedMessage {
+        item_id: item_id.to_string(),
+        preview: cut_line(text, PREVIEW),
+        delivery: item::delivery(*delivery).into(),
+        author: Some(item::author(author)),
+        accepted_at_ms: accepted_at.0,
+    }
+}
+
+pub(crate) fn participant(participant: &Participant) -> v1::Participant {
+    let Participant { author, attached_at } = participant;
+    v1::Participant { author: Some(item::author(author)), attached_at_ms: attached_at.0 }
+}

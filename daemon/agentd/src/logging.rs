@@ -1,0 +1,72 @@
+//! Logs: to standard error for people or programs, or to the journal.
+
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{EnvFilter, Registry, reload};
+
+use crate::config::{LogConfig, LogFormat};
+
+/// Changes the level while the daemon runs.
+#[derive(Debug, Clone)]
+pub struct LogLevel(reload::Handle<EnvFilter, Registry>);
+
+/// Why logging could not be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum LogError {
+    /// The level is not one.
+    #[error("log.level '{level}' is not a level: {source}")]
+    Level {
+        /// What was configured.
+        level: String,
+        /// What the parser says.
+        #[source]
+        source: tracing_subscriber::filter::ParseError,
+    },
+    /// There is no journal.
+    #[error("log.format is journald, but the journal cannot be reached")]
+    Journal(#[source] std::io::Error),
+    /// Logging was set up before.
+    #[error("logging is set up already")]
+    Twice(#[from] tracing_subscriber::util::TryInitError),
+}
+
+/// Sets up logging for the process.
+///
+/// # Errors
+/// When the level is not one, or the journal is wanted and not there.
+pub fn init(config: &LogConfig) -> Result<LogLevel, LogError> {
+    let (filter, handle) = reload::Layer::new(filter(&config.level)?);
+    let registry = tracing_subscriber::registry().with(filter);
+    let to_stderr = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    match config.format {
+        LogFormat::Human => {
+            let ansi = std::io::IsTerminal::is_terminal(&std::io::stderr())
+                && std::env::var_os("NO_COLOR").is_none();
+            registry.with(to_stderr.with_ansi(ansi)).try_init()?;
+        }
+        LogFormat::Json => registry.with(to_stderr.json().with_ansi(false)).try_init()?,
+        LogFormat::Journald => {
+            let journal = tracing_journald::layer().map_err(LogError::Journal)?;
+            registry.with(journal).try_init()?;
+        }
+    }
+    Ok(LogLevel(handle))
+}
+
+fn filter(level: &str) -> Result<EnvFilter, LogError> {
+    EnvFilter::try_new(level).map_err(|source| LogError::Level { level: level.to_owned(), source })
+}
+
+impl LogLevel {
+    /// Changes the level.
+    ///
+    /// # Errors
+    /// When it is not one; the old one stays.
+    pub fn set(&self, level: &str) -> Result<(), LogError> {
+        let filter = filter(level)?;
+        if self.0.reload(filter).is_err() {
+            tracing::warn!("the log level could not be changed");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,67 @@
+//! Endpoints that need no more than a key.
+
+use crate::config::ProviderKind;
+use crate::provider::Environment;
+
+/// What is usual for a provider.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Preset {
+    pub(super) base_url: &'static str,
+    pub(super) model: &'static str,
+    pub(super) key_env: &'static str,
+    /// Variable that replaces the base URL; empty: none.
+    pub(super) base_url_env: &'static str,
+    /// Variable that replaces the model; empty: none.
+    pub(super) model_env: &'static str,
+}
+
+pub(super) const OPENAI: Preset = Preset {
+    base_url: "https://api.openai.com/v1",
+    model: "gpt-4o-mini",
+    key_env: "OPENAI_API_KEY",
+    base_url_env: "OPENAI_BASE_URL",
+    model_env: "OPENAI_MODEL",
+};
+
+const DEEPSEEK: Preset = Preset {
+    base_url: "https://api.deepseek.com/v1",
+    model: "deepseek-chat",
+    key_env: "DEEPSEEK_API_KEY",
+    base_url_env: "",
+    model_env: "",
+};
+
+const ANTHROPIC: Preset = Preset {
+    base_url: "https://api.anthropic.com/v1",
+    model: "claude-sonnet-4-5",
+    key_env: "ANTHROPIC_API_KEY",
+    base_url_env: "",
+    model_env: "",
+};
+
+const OPENROUTER: Preset = Preset {
+    base_url: "https://openrouter.ai/api/v1",
+    model: "openrouter/auto",
+    key_env: "OPENROUTER_API_KEY",
+    base_url_env: "",
+    model_env: "",
+};
+
+/// The preset of a configured kind.
+pub(super) fn of_kind(kind: ProviderKind) -> &'static Preset {
+    match kind {
+        ProviderKind::Auto | ProviderKind::OpenAi | ProviderKind::Offline => &OPENAI,
+        ProviderKind::DeepSeek => &DEEPSEEK,
+        ProviderKind::Anthropic => &ANTHROPIC,
+        ProviderKind::OpenRouter => &OPENROUTER,
+    }
+}
+
+/// The first provider whose key the environment holds. For OpenAI a base URL alone is enough: local
+/// servers need no key.
+pub(super) fn in_environment(env: &Environment) -> Option<&'static Preset> {
+    let is_set = |name: &str| env.get(name).is_some_and(|value| !value.trim().is_empty());
+    [&OPENAI, &DEEPSEEK, &ANTHROPIC, &OPENROUTER]
+        .into_iter()
+        .find(|preset| is_set(preset.key_env) || is_set(preset.base_url_env))
+}

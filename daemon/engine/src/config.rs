@@ -1,0 +1,76 @@
+//! Every limit of the engine, by name.
+
+use std::time::Duration;
+
+/// What happens to a turn that was running when the daemon stopped.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum AutoResume {
+    /// A question goes to the session's terminals.
+    #[default]
+    Ask,
+    /// It goes on by itself.
+    Always,
+    /// It is closed as interrupted.
+    Never,
+}
+
+/// Where automatic titles come from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum TitlePolicy {
+    /// The first message, replaced by what the cheap model makes of it after the first turn.
+    #[default]
+    Model,
+    /// The first message, cut.
+    FirstMessage,
+}
+
+/// Limits and policies. Read anew for each turn, so a reload needs no restart.
+#[derive(Debug, Clone)]
+pub struct EngineConfig {
+    /// See [`AutoResume`].
+    pub auto_resume: AutoResume,
+    /// Model rounds of a turn before users are asked whether to go on (spec: 30).
+    pub rounds_limit: u32,
+    /// Most messages waiting in one session.
+    pub queue_limit: usize,
+    /// Most bytes of one user message.
+    pub message_max_bytes: usize,
+    /// An actor without terminals and turns ends after this time.
+    pub idle_unload: Duration,
+    /// Text that is being written is stored at least this often.
+    pub partial_interval: Duration,
+    /// A cancelled turn has this long to stop before it is aborted.
+    pub turn_grace: Duration,
+    /// Most attempts at one model request.
+    pub max_attempts: u32,
+    /// Wait before the second attempt; it doubles, with jitter.
+    pub retry_base: Duration,
+    /// Longest wait between attempts, also when the provider asks for more.
+    pub retry_max: Duration,
+    /// A snapshot is written after this many events.
+    pub snapshot_every: u64,
+    /// See [`TitlePolicy`].
+    pub titles: TitlePolicy,
+    /// Longest time for making a title.
+    pub title_timeout: Duration,
+}
+
+impl Default for EngineConfig {
+    fn default() -> Self {
+        Self {
+            auto_resume: AutoResume::Ask,
+            rounds_limit: 30,
+            queue_limit: 100,
+            message_max_bytes: 1024 * 1024,
+            idle_unload: Duration::from_secs(600),
+            partial_interval: Duration::from_secs(1),
+            turn_grace: Duration::from_secs(2),
+            max_attempts: 3,
+            retry_base: Duration::from_millis(500),
+            retry_max: Duration::from_secs(30),
+            snapshot_every: 256,
+            titles: TitlePolicy::Model,
+            title_timeout: Duration::from_secs(30),
+        }
+    }
+}

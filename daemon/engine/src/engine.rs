@@ -1,0 +1,449 @@
+//! The door to all sessions: opens them on demand and sends commands to their actors.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use agentd_domain::{
+    Author, Clock, Event, IdSource, ItemId, QuestionId, Seq, SessionCreated, SessionId, Title,
+    TurnId,
+};
+use agentd_store::{
+    Batch, CommitError, CrashPoints, Page, PageLimit, SessionCursor, SessionPage, Store, Write,
+};
+use agentd_tools::Registry;
+use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
+
+use crate::config::EngineConfig;
+use crate::error::CommandError;
+use crate::model::ModelSource;
+use crate::session::{
+    Actor, Command, Draft, Gauges, MAILBOX, Reply, SessionDeps, SessionHandle, SessionState,
+    SessionView, Submission, Submitted, check_model_name,
+};
+use crate::tasks::Tasks;
+
+/// How often a command is sent again when the session's actor has just ended.
+const REOPEN_ATTEMPTS: usize = 5;
+
+/// What the engine is made of.
+#[derive(Debug)]
+pub struct EngineDeps {
+    /// Where logs are.
+    pub store: Arc<dyn Store>,
+    /// Which model answers.
+    pub models: Arc<dyn ModelSource>,
+    /// What models may call.
+    pub tools: Registry,
+    /// The time of day.
+    pub clock: Arc<dyn Clock>,
+    /// Randomness of ids.
+    pub ids: Arc<dyn IdSource>,
+    /// Limits and policies.
+    pub config: watch::Receiver<EngineConfig>,
+    /// Points at which tests kill the process.
+    pub crash_points: CrashPoints,
+}
+
+/// All sessions. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Engine {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    deps: Arc<SessionDeps>,
+    live: Mutex<HashMap<SessionId, SessionHandle>>,
+    shutdown: CancellationToken,
+}
+
+/// Counts for `status`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EngineStats {
+    /// Sessions with an actor.
+    pub live_sessions: usize,
+    /// Turns whose task runs.
+    pub running_turns: usize,
+    /// Attached terminals.
+    pub attached_clients: u64,
+}
+
+/// A session to be made.
+#[derive(Debug, Clone)]
+pub struct NewSession {
+    /// The id; none: the engine makes one.
+    pub session_id: Option<SessionId>,
+    /// Manual title.
+    pub title: Option<Title>,
+    /// Absolute path of an existing directory.
+    pub workspace: String,
+    /// Model name; empty means the default.
+    pub model: String,
+}
+
+impl Engine {
+    /// Makes an engine. Call [`Self::resume_unfinished`] once it can be reached.
+    pub fn new(deps: EngineDeps) -> Self {
+        let EngineDeps { store, models, tools, clock, ids, config, crash_points } = deps;
+        let tasks = Tasks::new();
+        let deps =
+            Arc::new(SessionDeps { store, models, tools, clock, ids, config, crash_points, tasks });
+        let inner = Inner { deps, live: Mutex::default(), shutdown: CancellationToken::new() };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Opens the sessions whose turns were running or whose messages were waiting when the daemon
+    /// stopped. Their actors apply the resume policy.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn resume_unfinished(&self) -> Result<usize, CommandError> {
+        let unfinished = self.deps().store.unfinished().await?;
+        let count = unfinished.len();
+        for id in unfinished {
+            if self.deps().store.session(id).await?.is_none() {
+                // A copy that was being made when the daemon stopped: nobody was told of it.
+                self.deps().store.commit(Batch::of(Write::DeleteSession(id))).await?;
+                continue;
+            }
+            self.open(id);
+        }
+        Ok(count)
+    }
+
+    /// Creates a session. With an id that exists, the existing session is returned.
+    ///
+    /// # Errors
+    /// When workspace or model are not acceptable, or the store fails.
+    pub async fn create(&self, new: NewSession) -> Result<SessionView, CommandError> {
+        let deps = self.deps();
+        if self.inner.shutdown.is_cancelled() {
+            return Err(CommandError::Stopping);
+        }
+        let id = match new.session_id {
+            Some(id) if deps.store.session(id).await?.is_some() => return self.view(id).await,
+            Some(id) => id,
+            None => deps.ids.session_id(deps.clock.now()),
+        };
+        check_model_name(&new.model)?;
+        check_workspace(&new.workspace).await?;
+        let created = SessionCreated {
+            workspace: new.workspace,
+            title: new.title.map(|title| title.as_str().to_owned()).unwrap_or_default(),
+            model: new.model,
+            origin: None,
+        };
+        let draft = Draft::plain(created);
+        let event =
+            Event { seq: Seq(1), at: deps.clock.now(), turn_id: draft.turn_id, body: draft.body };
+        let mut state = SessionState::new(id);
+        state.apply(&event);
+        let writes = vec![
+            Write::Append { session_id: id, events: vec![event] },
+            Write::PutSession(state.record),
+        ];
+        match deps.store.commit(Batch::from(writes)).await {
+            Ok(()) => {}
+            // Two clients made the same session at the same moment: the first one's is it.
+            Err(CommitError::OutOfOrder { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+        self.view(id).await
+    }
+
+    /// Accepts a message.
+    ///
+    /// # Errors
+    /// See [`CommandError`].
+    ///
+    /// # Cancel safety
+    /// As for all commands: once sent it is carried out even when the future is dropped.
+    pub async fn submit(
+        &self,
+        id: SessionId,
+        submission: Submission,
+    ) -> Result<Submitted, CommandError> {
+        self.ask(id, |reply| Command::Submit { submission: submission.clone(), reply }).await
+    }
+
+    /// Takes back a queued message. Returns the position of the event.
+    ///
+    /// # Errors
+    /// See [`CommandError`].
+    pub async fn withdraw(
+        &self,
+        id: SessionId,
+        item_id: ItemId,
+        by: Author,
+    ) -> Result<Seq, CommandError> {
+        self.ask(id, |reply| Command::Withdraw { item_id, by: by.clone(), reply }).await
+    }
+
+    /// Cancels the running or suspended turn and waits for its end. False: there was none.
+    ///
+    /// # Errors
+    /// See [`CommandError`].
+    pub async fn interrupt(
+        &self,
+        id: SessionId,
+        turn_id: Option<TurnId>,
+        by: Author,
+    ) -> Result<bool, CommandError> {
+        self.ask(id, |reply| Command::Interrupt { turn_id, by: by.clone(), reply }).await
+    }
+
+    /// Answers an open question. Returns the position of the event.
+    ///
+    /// # Errors
+    /// See [`CommandError`].
+    pub async fn answer(
+        &self,
+        id: SessionId,
+        question_id: QuestionId,
+        choice: &str,
+        by: Author,
+    ) -> Result<Seq, CommandError> {
+        self.ask(id, |reply| Command::Answer {
+            question_id,
+            choice: choice.to_owned(),
+            by: by.clone(),
+            reply,
+        })
+        .await
+    }
+
+    /// Changes title or model.
+    ///
+    /// # Errors
+    /// See [`CommandError`].
+    pub async fn update(
+        &self,
+        id: SessionId,
+        title: Option<Title>,
+        model: Option<String>,
+        by: Option<Author>,
+    ) -> Result<SessionView, CommandError> {
+        self.ask(id, |reply| Command::Update {
+            title: title.clone(),
+            model: model.clone(),
+            by: by.clone(),
+            reply,
+        })
+        .await
+    }
+
+    /// One session with its queue, questions and terminals.
+    ///
+    /// # Errors
+    /// See [`CommandError`].
+    pub async fn view(&self, id: SessionId) -> Result<SessionView, CommandError> {
+        self.ask(id, |reply| Command::View { reply }).await
+    }
+
+    /// Cancels a running turn and removes the session with its log.
+    ///
+    /// # Errors
+    /// See [`CommandError`].
+    pub async fn delete(&self, id: SessionId) -> Result<(), CommandError> {
+        self.ask(id, |reply| Command::Delete { reply }).await
+    }
+
+    /// A page of the session index. Live sessions show their number of terminals.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn list(
+        &self,
+        from: Option<SessionCursor>,
+        limit: usize,
+    ) -> Result<SessionPage, CommandError> {
+        Ok(self.deps().store.sessions(from, limit).await?)
+    }
+
+    /// Terminals attached to a session, without opening it.
+    pub fn attached(&self, id: SessionId) -> u32 {
+        self.live().get(&id).map_or(0, SessionHandle::attached)
+    }
+
+    /// A page of a session's log.
+    ///
+    /// # Errors
+    /// When there is no such session or the store cannot be read.
+    pub async fn events(
+        &self,
+        id: SessionId,
+        from: Seq,
+        limit: PageLimit,
+    ) -> Result<Page, CommandError> {
+        if self.deps().store.session(id).await?.is_none() {
+            return Err(CommandError::NoSession(id));
+        }
+        Ok(self.deps().store.events(id, from.max(Seq(1)), limit).await?)
+    }
+
+    /// Moves a terminal's read cursor; it never goes back.
+    ///
+    /// # Errors
+    /// When there is no such session or the store fails.
+    pub async fn set_cursor(
+        &self,
+        id: SessionId,
+        client_id: &str,
+        seq: Seq,
+    ) -> Result<Seq, CommandError> {
+        let store = &self.deps().store;
+        if store.session(id).await?.is_none() {
+            return Err(CommandError::NoSession(id));
+        }
+        let seq = seq.min(self.head(id).await?);
+        store
+            .commit(Batch::of(Write::PutCursor {
+                session_id: id,
+                client_id: client_id.to_owned(),
+                seq,
+            }))
+            .await?;
+        Ok(store.cursor(id, client_id).await?.unwrap_or(seq))
+    }
+
+    /// The newest event of a log; zero when there is none.
+    pub(crate) async fn head(&self, id: SessionId) -> Result<Seq, CommandError> {
+        let page = self.deps().store.events_before(id, Seq(u64::MAX), ONE).await?;
+        Ok(page.events.last().map_or(Seq::ZERO, |event| event.seq))
+    }
+
+    /// The tasks of the engine: what must outlive the request that asked for it runs here.
+    pub fn tasks(&self) -> &Tasks {
+        &self.deps().tasks
+    }
+
+    /// The store.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.deps().store
+    }
+
+    /// Counts for `status`.
+    pub fn stats(&self) -> EngineStats {
+        let live = self.live();
+        EngineStats {
+            live_sessions: live.len(),
+            running_turns: live.values().filter(|handle| handle.is_running()).count(),
+            attached_clients: live.values().map(|handle| u64::from(handle.attached())).sum(),
+        }
+    }
+
+    /// Stops all sessions: running turns end at a safe point, streams end, everything is durable.
+    /// The caller sets the deadline.
+    pub async fn stop(&self) {
+        self.inner.shutdown.cancel();
+        self.deps().tasks.stop().await;
+    }
+
+    pub(crate) fn deps(&self) -> &Arc<SessionDeps> {
+        &self.inner.deps
+    }
+
+    /// Sends a command, opening the session if need be.
+    pub(crate) async fn ask<T>(
+        &self,
+        id: SessionId,
+        command: impl Fn(Reply<T>) -> Command,
+    ) -> Result<T, CommandError> {
+        for _attempt in 0..REOPEN_ATTEMPTS {
+            if self.inner.shutdown.is_cancelled() {
+                return Err(CommandError::Stopping);
+            }
+            let handle = self.open(id);
+            if let Some(answer) = handle.ask(&command).await? {
+                return Ok(answer);
+            }
+            // The actor has ended between look-up and answer; it is out of the map by then, or is
+            // about to be.
+            tokio::task::yield_now().await;
+        }
+        Err(CommandError::MailboxFull)
+    }
+
+    /// The handle of a session, whose actor is started if it is not live.
+    pub(crate) fn open(&self, id: SessionId) -> SessionHandle {
+        match self.live().entry(id) {
+            Entry::Occupied(live) => live.get().clone(),
+            Entry::Vacant(place) => {
+                let (tx, rx) = mpsc::channel(MAILBOX);
+                let gauges = Arc::new(Gauges::default());
+                let actor = Actor::new(
+                    id,
+                    Arc::clone(&self.inner.deps),
+                    rx,
+                    tx.downgrade(),
+                    Arc::clone(&gauges),
+                );
+                let inner = Arc::downgrade(&self.inner);
+                let forget = Forget { id, inner };
+                let shutdown = self.inner.shutdown.clone();
+                self.inner.deps.tasks.spawn("session", async move {
+                    // Dropped on a panic too, so that the session can be opened again.
+                    let forget = forget;
+                    actor.run(shutdown, || drop(forget)).await;
+                });
+                place.insert(SessionHandle::new(id, tx, gauges)).clone()
+            }
+        }
+    }
+
+    /// The handle of a session that is live.
+    pub(crate) fn live_handle(&self, id: SessionId) -> Option<SessionHandle> {
+        self.live().get(&id).cloned()
+    }
+
+    fn live(&self) -> MutexGuard<'_, HashMap<SessionId, SessionHandle>> {
+        self.inner.live()
+    }
+}
+
+impl Inner {
+    fn live(&self) -> MutexGuard<'_, HashMap<SessionId, SessionHandle>> {
+        // Nothing that can panic runs under this lock.
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Takes a session out of the map of live ones when its actor ends, however it ends.
+#[derive(Debug)]
+struct Forget {
+    id: SessionId,
+    inner: std::sync::Weak<Inner>,
+}
+
+impl Drop for Forget {
+    fn drop(&mut self) {
+        if let Some(inner) = self.inner.upgrade() {
+            inner.live().remove(&self.id);
+        }
+    }
+}
+
+/// One event of a log.
+const ONE: PageLimit = PageLimit { events: 1, bytes: 1 };
+
+/// Checks that a workspace is the absolute path of a directory.
+async fn check_workspace(path: &str) -> Result<(), CommandError> {
+    let fail = |problem: &str| CommandError::Workspace {
+        path: agentd_domain::cut_line(path, 200),
+        problem: problem.to_owned(),
+    };
+    if !Path::new(path).is_absolute() {
+        return Err(fail("is not an absolute path"));
+    }
+    if path.chars().any(char::is_control) {
+        return Err(fail("holds a control character"));
+    }
+    match tokio::fs::metadata(path).await {
+        Ok(metadata) if metadata.is_dir() => Ok(()),
+        Ok(_) => Err(fail("is not a directory")),
+        Err(error) => Err(fail(&format!("cannot be used: {error}"))),
+    }
+}

@@ -1,0 +1,179 @@
+//! What commands to sessions answer when they fail.
+
+use std::sync::Arc;
+
+use agentd_domain::{ErrorKind, ItemId, QuestionId, Seq, SessionId, TitleError};
+use agentd_store::{CommitError, ReadError};
+
+/// A field of a request, as the wire names it.
+pub type Field = &'static str;
+
+/// Why a command was not carried out. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandError {
+    /// There is no such session.
+    #[error("there is no session {0}")]
+    NoSession(SessionId),
+    /// There is no such message in the queue.
+    #[error("message {0} is not in the queue: it was used by a turn, withdrawn, or never existed")]
+    NoQueuedMessage(ItemId),
+    /// There is no such open question.
+    #[error("there is no open question {0}")]
+    NoQuestion(QuestionId),
+    /// Somebody else's answer was first.
+    #[error("question {question_id} was answered already")]
+    AnsweredAlready {
+        /// The question.
+        question_id: QuestionId,
+    },
+    /// The answer is not among the choices.
+    #[error("'{got}' is not one of the choices: {}", .choices.join(", "))]
+    NotAChoice {
+        /// What was answered.
+        got: String,
+        /// What may be answered.
+        choices: Vec<String>,
+    },
+    /// The message is empty.
+    #[error("the message has no text")]
+    EmptyMessage,
+    /// The message is too long.
+    #[error("the message has {bytes} bytes; at most {max} are allowed")]
+    MessageTooLong {
+        /// Bytes of the message.
+        bytes: usize,
+        /// Most bytes allowed.
+        max: usize,
+    },
+    /// The title is not acceptable.
+    #[error("the title is not acceptable: {0}")]
+    Title(#[from] TitleError),
+    /// The model name is not acceptable.
+    #[error(
+        "the model name has {bytes} bytes or control characters; at most {max} bytes of text are allowed"
+    )]
+    ModelName {
+        /// Bytes of the name.
+        bytes: usize,
+        /// Most bytes allowed.
+        max: usize,
+    },
+    /// The workspace is not a directory that can be used.
+    #[error("the workspace {path} {problem}")]
+    Workspace {
+        /// The path.
+        path: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A session with this id exists and was made differently.
+    #[error("session {0} exists already")]
+    SessionExists(SessionId),
+    /// The position is not in the log.
+    #[error("event {got} is past the end of the log at {last}")]
+    NoSuchEvent {
+        /// What was asked for.
+        got: Seq,
+        /// The end of the log.
+        last: Seq,
+    },
+    /// Too many messages wait.
+    #[error("{limit} messages are waiting in this session already")]
+    QueueFull {
+        /// Most messages that may wait.
+        limit: usize,
+    },
+    /// Too many commands wait.
+    #[error("the session has too many commands to work through")]
+    MailboxFull,
+    /// The daemon is stopping.
+    #[error("the daemon is stopping")]
+    Stopping,
+    /// The session was deleted meanwhile.
+    #[error("session {0} was deleted")]
+    Deleted(SessionId),
+    /// Nothing durable could be written.
+    #[error("the change could not be stored: {0}")]
+    Commit(#[from] CommitError),
+    /// The store could not be read.
+    #[error("the session could not be read: {0}")]
+    Read(Arc<ReadError>),
+}
+
+impl CommandError {
+    /// The class of the error.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NoSession(_)
+            | Self::NoQueuedMessage(_)
+            | Self::NoQuestion(_)
+            | Self::Deleted(_) => ErrorKind::NotFound,
+            Self::AnsweredAlready { .. } | Self::SessionExists(_) => ErrorKind::Conflict,
+            Self::NotAChoice { .. }
+            | Self::EmptyMessage
+            | Self::MessageTooLong { .. }
+            | Self::Title(_)
+            | Self::ModelName { .. }
+            | Self::Workspace { .. }
+            | Self::NoSuchEvent { .. } => ErrorKind::Invalid,
+            Self::QueueFull { .. } | Self::MailboxFull => ErrorKind::Busy,
+            Self::Stopping => ErrorKind::Unavailable,
+            Self::Commit(error) => error.kind(),
+            Self::Read(error) => error.kind(),
+        }
+    }
+
+    /// The field of the request that is at fault.
+    pub fn field(&self) -> Option<Field> {
+        match self {
+            Self::NoSession(_) | Self::Deleted(_) | Self::SessionExists(_) => Some("session_id"),
+            Self::NoQueuedMessage(_) => Some("item_id"),
+            Self::NoQuestion(_) | Self::AnsweredAlready { .. } => Some("question_id"),
+            Self::NotAChoice { .. } => Some("choice"),
+            Self::EmptyMessage | Self::MessageTooLong { .. } => Some("text"),
+            Self::Title(_) => Some("title"),
+            Self::ModelName { .. } => Some("model"),
+            Self::Workspace { .. } => Some("workspace"),
+            Self::NoSuchEvent { .. } => Some("up_to_seq"),
+            Self::QueueFull { .. }
+            | Self::MailboxFull
+            | Self::Stopping
+            | Self::Commit(_)
+            | Self::Read(_) => None,
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::NoSession(_) | Self::Deleted(_) => {
+                "`agentctl sessions list` shows the sessions there are"
+            }
+            Self::NoQueuedMessage(_) => "`/queue` shows what is still waiting",
+            Self::NoQuestion(_) | Self::AnsweredAlready { .. } => {
+                "attach to the session to see how it went on"
+            }
+            Self::NotAChoice { .. } => "answer with one of the choices, as it is written",
+            Self::EmptyMessage => "write something other than white space",
+            Self::MessageTooLong { .. } => {
+                "put long material in a file of the workspace and name the file"
+            }
+            Self::Title(_) => "give one line of 1 to 200 characters",
+            Self::ModelName { .. } => "give the name as the provider lists it",
+            Self::Workspace { .. } => "give the absolute path of an existing directory",
+            Self::SessionExists(_) => "choose another id, or leave it out",
+            Self::NoSuchEvent { .. } => "give the seq of an event that the log has",
+            Self::QueueFull { .. } => "wait for some to be answered, or withdraw some",
+            Self::MailboxFull => "try again in a moment",
+            Self::Stopping => "try again when it is back",
+            Self::Commit(error) => error.hint(),
+            Self::Read(error) => error.hint(),
+        }
+    }
+}
+
+impl From<ReadError> for CommandError {
+    fn from(error: ReadError) -> Self {
+        Self::Read(Arc::new(error))
+    }
+}

@@ -1,0 +1,193 @@
+//! One live session: the commands it takes and the handle that sends them.
+
+mod actor;
+mod decide;
+mod live;
+mod load;
+mod outcome;
+mod state;
+mod subscriber;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use agentd_domain::{
+    Author, ItemId, QuestionAsked, QuestionId, Seq, SessionId, SessionRecord, Title, TurnId, Usage,
+};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::error::CommandError;
+
+pub(crate) use actor::{Actor, SessionDeps};
+pub use decide::Submission;
+pub(crate) use decide::{Draft, OUTCOME_UNKNOWN, check_model_name, close_turn, closed_call};
+pub(crate) use load::{LOAD_PAGE, for_each_event};
+pub use state::QueuedMessage;
+pub(crate) use state::{OpenCall, SessionState};
+pub use subscriber::{Delta, DeltaChannel, Participant, StreamEnd};
+pub(crate) use subscriber::{Outgoing, Subscriber, Taken};
+
+/// Commands that may wait for one session. Each is answered in about a millisecond; more waiting
+/// ones mean that a client should slow down.
+pub(crate) const MAILBOX: usize = 64;
+
+/// The answer to a submitted message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Submitted {
+    /// The id that the message got.
+    pub item_id: ItemId,
+    /// Its MessageAccepted event.
+    pub seq: Seq,
+    /// Messages that run before it.
+    pub queue_position: usize,
+    /// True when it had been accepted before.
+    pub duplicate: bool,
+}
+
+/// A session with what is live about it.
+#[derive(Debug, Clone)]
+pub struct SessionView {
+    /// The index entry, up to date.
+    pub record: SessionRecord,
+    /// Waiting messages in the order in which they will run.
+    pub queue: Vec<QueuedMessage>,
+    /// Questions that nobody has answered yet.
+    pub open_questions: Vec<QuestionAsked>,
+    /// Terminals attached now.
+    pub participants: Vec<Participant>,
+}
+
+/// Where the answer to a command goes.
+pub(crate) type Reply<T> = oneshot::Sender<Result<T, CommandError>>;
+
+/// What a session can be asked to do.
+#[derive(Debug)]
+pub(crate) enum Command {
+    Submit {
+        submission: Submission,
+        reply: Reply<Submitted>,
+    },
+    Withdraw {
+        item_id: ItemId,
+        by: Author,
+        reply: Reply<Seq>,
+    },
+    Interrupt {
+        turn_id: Option<TurnId>,
+        by: Author,
+        reply: Reply<bool>,
+    },
+    Answer {
+        question_id: QuestionId,
+        choice: String,
+        by: Author,
+        reply: Reply<Seq>,
+    },
+    Update {
+        title: Option<Title>,
+        model: Option<String>,
+        by: Option<Author>,
+        reply: Reply<SessionView>,
+    },
+    View {
+        reply: Reply<SessionView>,
+    },
+    Attach {
+        author: Author,
+        reply: Reply<Joined>,
+    },
+    Resync {
+        subscriber: Arc<Subscriber>,
+        reply: Reply<Seq>,
+    },
+    Detach,
+    TitleMade {
+        title: Option<Title>,
+        usage: Option<TitleUsage>,
+    },
+    Delete {
+        reply: Reply<()>,
+    },
+}
+
+/// What a title request cost.
+#[derive(Debug)]
+pub(crate) struct TitleUsage {
+    pub(crate) provider: String,
+    pub(crate) model: String,
+    pub(crate) usage: Usage,
+    pub(crate) elapsed_ms: u64,
+}
+
+/// A terminal's place in a session.
+#[derive(Debug)]
+pub(crate) struct Joined {
+    /// Its queue: everything after `head`.
+    pub(crate) subscriber: Arc<Subscriber>,
+    /// The newest durable event when it joined.
+    pub(crate) head: Seq,
+    /// All terminals, this one included.
+    pub(crate) participants: Vec<Participant>,
+}
+
+/// What others may look at without asking the actor.
+#[derive(Debug, Default)]
+pub(crate) struct Gauges {
+    pub(crate) attached: AtomicU32,
+    pub(crate) running: AtomicBool,
+}
+
+/// Sends commands to a live session. Cheap to clone; holding one does not keep the session loaded.
+#[derive(Debug, Clone)]
+pub struct SessionHandle {
+    id: SessionId,
+    commands: mpsc::Sender<Command>,
+    gauges: Arc<Gauges>,
+}
+
+impl SessionHandle {
+    pub(crate) fn new(id: SessionId, commands: mpsc::Sender<Command>, gauges: Arc<Gauges>) -> Self {
+        Self { id, commands, gauges }
+    }
+
+    /// The session.
+    pub fn id(&self) -> SessionId {
+        self.id
+    }
+
+    /// Terminals attached now.
+    pub fn attached(&self) -> u32 {
+        self.gauges.attached.load(Ordering::Relaxed)
+    }
+
+    /// True while a turn's task runs.
+    pub fn is_running(&self) -> bool {
+        self.gauges.running.load(Ordering::Relaxed)
+    }
+
+    /// Sends a command and waits for its answer. `Ok(None)` means that the actor has just ended, so
+    /// the session must be opened again.
+    ///
+    /// # Cancel safety
+    /// A command that was sent is carried out even when the future is dropped.
+    pub(crate) async fn ask<T>(
+        &self,
+        command: impl FnOnce(Reply<T>) -> Command,
+    ) -> Result<Option<T>, CommandError> {
+        let (reply, answer) = oneshot::channel();
+        match self.commands.try_send(command(reply)) {
+            Ok(()) => {}
+            Err(mpsc::error::TrySendError::Full(_)) => return Err(CommandError::MailboxFull),
+            Err(mpsc::error::TrySendError::Closed(_)) => return Ok(None),
+        }
+        match answer.await {
+            Ok(answer) => answer.map(Some),
+            Err(_dropped) => Ok(None),
+        }
+    }
+
+    /// Sends a command that has no answer; it is dropped when the mailbox is full.
+    pub(crate) fn tell(&self, command: Command) -> bool {
+        self.commands.try_send(command).is_ok()
+    }
+}

@@ -1,0 +1,134 @@
+//! What the actor does when a turn's task ends.
+
+use agentd_domain::{
+    ErrorReport, EventBody, InterruptReason, SuspendReason, TitleSource, TurnCompleted, TurnEnd,
+    TurnFailed, TurnInterrupted, TurnSuspended,
+};
+
+use super::actor::Actor;
+use super::decide::{self, Draft};
+use crate::config::TitlePolicy;
+use crate::turn::TurnOutcome;
+
+impl Actor {
+    pub(super) async fn on_turn_end(&mut self, outcome: TurnOutcome) {
+        let Some(running) = self.turn_is_over() else { return };
+        match outcome {
+            TurnOutcome::NothingToDo => {}
+            TurnOutcome::Completed { end, last, offline } => {
+                self.complete_turn(end, last).await;
+                if !offline
+                    && self.deps.config().titles == TitlePolicy::Model
+                    && self.state.wants_title(TitleSource::Model)
+                {
+                    self.make_title();
+                }
+            }
+            TurnOutcome::RoundsUsedUp => {
+                let question_id = self.deps.ids.question_id(self.deps.clock.now());
+                let drafts = decide::rounds_used_up(&self.state, question_id);
+                self.finish(drafts).await;
+            }
+            TurnOutcome::Failed { error, last } => self.fail_turn(error, last).await,
+            TurnOutcome::StoreFailed => {
+                let report = ErrorReport {
+                    code: "STORE_UNAVAILABLE".to_owned(),
+                    message: "the turn ended because its progress could not be stored".to_owned(),
+                    hint: "check the disk of the data directory, then send the message again"
+                        .to_owned(),
+                    retryable: true,
+                };
+                self.fail_turn(report, Vec::new()).await;
+            }
+            TurnOutcome::Cancelled { last } => {
+                let (reason, by) = running.interrupt.unwrap_or((InterruptReason::NotResumed, None));
+                self.interrupted(last, reason, by.as_ref()).await;
+            }
+        }
+        for reply in running.waiting {
+            let _left = reply.send(Ok(true));
+        }
+    }
+
+    async fn complete_turn(&mut self, end: TurnEnd, last: Vec<EventBody>) {
+        let mut drafts = self.drafts_of_turn(last);
+        let after = self.preview(&drafts);
+        if let Some(turn) = &after.turn {
+            drafts.push(Draft::of(
+                turn.turn_id,
+                TurnCompleted {
+                    end,
+                    rounds: turn.rounds,
+                    usage: turn.usage,
+                    elapsed_ms: turn.elapsed_ms(self.deps.clock.now()),
+                },
+            ));
+        }
+        self.finish(drafts).await;
+    }
+
+    pub(super) async fn fail_turn(&mut self, error: ErrorReport, last: Vec<EventBody>) {
+        tracing::warn!(session_id = %self.id, code = error.code, message = error.message, "turn failed");
+        let mut drafts = self.incomplete();
+        drafts.extend(self.drafts_of_turn(last));
+        drafts.extend(decide::close_calls(&self.state));
+        let after = self.preview(&drafts);
+        if let Some(turn) = &after.turn {
+            drafts.push(Draft::of(turn.turn_id, TurnFailed { error, usage: turn.usage }));
+        }
+        self.finish(drafts).await;
+    }
+
+    /// A turn was cancelled: by a user for good, by the daemon's stop until the next start.
+    async fn interrupted(
+        &mut self,
+        last: Vec<EventBody>,
+        reason: InterruptReason,
+        by: Option<&agentd_domain::Author>,
+    ) {
+        let mut drafts = self.incomplete();
+        drafts.extend(self.drafts_of_turn(last));
+        let after = self.preview(&drafts);
+        let Some(turn) = &after.turn else { return };
+        if self.stopping {
+            let suspended = TurnSuspended { reason: SuspendReason::DaemonStopped };
+            drafts.push(Draft::of(turn.turn_id, suspended));
+        } else {
+            drafts.extend(decide::close_calls(&after));
+            drafts.push(Draft::of(
+                turn.turn_id,
+                TurnInterrupted { reason, by: by.cloned(), usage: turn.usage },
+            ));
+        }
+        self.finish(drafts).await;
+    }
+
+    fn incomplete(&mut self) -> Vec<Draft> {
+        let Some(turn) = &self.state.turn else { return Vec::new() };
+        self.live
+            .as_ref()
+            .and_then(|live| {
+                decide::incomplete_message(
+                    turn.turn_id,
+                    live.item_id,
+                    live.reasoning.clone(),
+                    live.text.clone(),
+                )
+            })
+            .into_iter()
+            .collect()
+    }
+
+    fn drafts_of_turn(&self, bodies: Vec<EventBody>) -> Vec<Draft> {
+        let turn_id = self.state.turn.as_ref().map(|turn| turn.turn_id);
+        bodies.into_iter().map(|body| Draft { turn_id, body }).collect()
+    }
+
+    async fn finish(&mut self, drafts: Vec<Draft>) {
+        if let Err(error) = self.record(drafts, Vec::new()).await {
+            self.retry_store_later(&error);
+        } else {
+            self.deps.crash_points.pass("engine.turn_ended");
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! The state of a session: a fold over its log.
+
+use std::sync::Arc;
+
+use agentd_domain::{
+    Author, ClientMessageId, Completeness, Delivery, Event, EventBody, ItemId, QuestionAsked,
+    QuestionId, Seq, SessionId, SessionRecord, SessionStatus, SuspendReason, TimestampMs, Title,
+    TitleSource, ToolCall, ToolEffect, TurnId, Usage,
+};
+use serde::{Deserialize, Serialize};
+
+/// What the log says about a session, without the conversation itself. Small, so that thousands of
+/// sessions fit in memory; requests read the conversation from the log.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct SessionState {
+    /// The index entry.
+    pub(crate) record: SessionRecord,
+    /// Messages that no turn has used yet, in order of acceptance.
+    pub(crate) queue: Vec<QueuedMessage>,
+    /// The turn that runs or stands still.
+    pub(crate) turn: Option<OpenTurn>,
+    /// First event that requests are made from.
+    pub(crate) context_from: Seq,
+    /// The question that was answered last, so that a second answer learns that it came late.
+    #[serde(default)]
+    pub(crate) last_answered: Option<QuestionId>,
+}
+
+/// A message that waits for a turn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct QueuedMessage {
+    /// The message.
+    pub item_id: ItemId,
+    /// The client's id for it.
+    pub client_message_id: ClientMessageId,
+    /// Its text.
+    pub text: Arc<str>,
+    /// How it was asked to be delivered.
+    pub delivery: Delivery,
+    /// Who sent it.
+    pub author: Author,
+    /// When it was accepted.
+    pub accepted_at: TimestampMs,
+    /// Its MessageAccepted event.
+    pub seq: Seq,
+}
+
+/// A turn without an end in the log.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct OpenTurn {
+    /// The turn.
+    pub(crate) turn_id: TurnId,
+    /// When it began, or was last resumed.
+    pub(crate) active_since: TimestampMs,
+    /// Milliseconds that it was active before that.
+    pub(crate) active_ms: u64,
+    /// Model rounds so far.
+    pub(crate) rounds: u32,
+    /// Rounds at the last time that users said to go on.
+    pub(crate) rounds_granted_at: u32,
+    /// Why it stands still.
+    pub(crate) suspended: Option<SuspendReason>,
+    /// What it waits for.
+    pub(crate) question: Option<QuestionAsked>,
+    /// Tokens so far.
+    pub(crate) usage: Usage,
+    /// Tool calls without a result, in order.
+    pub(crate) open_calls: Vec<OpenCall>,
+}
+
+/// A tool call without a result.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct OpenCall {
+    /// The call.
+    pub(crate) call: ToolCall,
+    /// Its effect, once it has started.
+    pub(crate) started: Option<ToolEffect>,
+    /// True when the provider cut the message: the arguments may be a part of what was meant.
+    #[serde(default)]
+    pub(crate) cut: bool,
+}
+
+impl SessionState {
+    /// The state before the first event.
+    pub(crate) fn new(session_id: SessionId) -> Self {
+        Self {
+            record: SessionRecord {
+                session_id,
+                title: String::new(),
+                title_source: None,
+                workspace: String::new(),
+                model: String::new(),
+                created_at: TimestampMs(0),
+                updated_at: TimestampMs(0),
+                last_seq: Seq::ZERO,
+                status: SessionStatus::Idle,
+                queued_messages: 0,
+                turns: 0,
+                usage: Usage::default(),
+                origin: None,
+            },
+            queue: Vec::new(),
+            turn: None,
+            context_from: Seq(1),
+            last_answered: None,
+        }
+    }
+
+    /// Folds one event in. Events come in order; what does not fit is passed over, because a log
+    /// written by another version must never keep a session from loading.
+    pub(crate) fn apply(&mut self, event: &Event) {
+        self.record.last_seq = event.seq;
+        self.record.updated_at = event.at;
+        match &event.body {
+            EventBody::SessionCreated(created) => {
+                self.record.created_at = event.at;
+                self.record.workspace.clone_from(&created.workspace);
+                self.record.model.clone_from(&created.model);
+                self.record.origin = created.origin;
+                if !created.title.is_empty() {
+                    self.record.title.clone_from(&created.title);
+                    self.record.title_source = Some(TitleSource::Manual);
+                }
+            }
+            EventBody::SessionRenamed(renamed) => {
+                self.record.title.clone_from(&renamed.title);
+                self.record.title_source = Some(renamed.source);
+            }
+            EventBody::ModelChanged(changed) => self.record.model.clone_from(&changed.model),
+            EventBody::MessageAccepted(accepted) => self.queue.push(QueuedMessage {
+                item_id: accepted.item_id,
+                client_message_id: accepted.client_message_id.clone(),
+                text: accepted.text.as_str().into(),
+                delivery: accepted.delivery,
+                author: accepted.author.clone(),
+                accepted_at: event.at,
+                seq: event.seq,
+            }),
+            EventBody::MessageWithdrawn(withdrawn) => {
+                self.queue.retain(|queued| queued.item_id != withdrawn.item_id);
+            }
+            EventBody::MessagesDelivered(delivered) => {
+                self.queue.retain(|queued| !delivered.item_ids.contains(&queued.item_id));
+            }
+            EventBody::TurnStarted(started) => {
+                self.queue.retain(|queued| !started.item_ids.contains(&queued.item_id));
+                self.record.turns += 1;
+                self.turn = event.turn_id.map(|turn_id| OpenTurn::new(turn_id, event.at));
+            }
+            EventBody::TurnSuspended(suspended) => {
+                if let Some(turn) = &mut self.turn {
+                    turn.active_ms += event.at.since(turn.active_since);
+                    turn.suspended = Some(suspended.reason);
+                }
+            }
+            EventBody::TurnResumed(_) => {
+                if let Some(turn) = &mut self.turn {
+                    if turn.suspended == Some(SuspendReason::RoundsLimit) {
+                        turn.rounds_granted_at = turn.rounds;
+                    }
+                    turn.active_since = event.at;
+                    turn.suspended = None;
+                    turn.question = None;
+                }
+            }
+            EventBody::TurnCompleted(_)
+            | EventBody::TurnFailed(_)
+            | EventBody::TurnInterrupted(_) => self.turn = None,
+            EventBody::AssistantMessage(message) => {
+                if let Some(turn) = &mut self.turn
+                    && message.completeness != Completeness::Incomplete
+                {
+                    turn.rounds += 1;
+                    turn.open_calls = message
+                        .tool_calls
+                        .iter()
+                        .map(|call| OpenCall {
+                            call: call.clone(),
+                            started: None,
+                            cut: message.completeness == Completeness::Cut,
+                        })
+                        .collect();
+                }
+            }
+            EventBody::ToolCallStarted(started) => {
+                if let Some(open) = self.open_call(&started.call_id) {
+                    open.started = Some(started.effect);
+                }
+            }
+            EventBody::ToolCallFinished(finished) => {
+                if let Some(turn) = &mut self.turn {
+                    turn.open_calls.retain(|open| open.call.call_id != finished.call_id);
+                }
+            }
+            EventBody::QuestionAsked(asked) => {
+                if let Some(turn) = &mut self.turn {
+                    turn.question = Some(asked.clone());
+                }
+            }
+            EventBody::QuestionAnswered(answered) => {
+                self.last_answered = Some(answered.question_id);
+                if let Some(turn) = &mut self.turn {
+                    turn.question = None;
+                }
+            }
+            EventBody::UsageRecorded(recorded) => {
+                self.record.usage.add(&recorded.usage);
+                if let Some(turn) = &mut self.turn
+                    && event.turn_id == Some(turn.turn_id)
+                {
+                    turn.usage.add(&recorded.usage);
+                }
+            }
+            EventBody::ContextTrimmed(trimmed) => self.context_from = trimmed.first_kept_seq,
+            EventBody::AttemptRestarted(_) | EventBody::Notice(_) | EventBody::Unknown(_) => {}
+        }
+        self.record.queued_messages = u32::try_from(self.queue.len()).unwrap_or(u32::MAX);
+        self.record.status = match &self.turn {
+            None => SessionStatus::Idle,
+            Some(OpenTurn { suspended: Some(_), .. }) => SessionStatus::Waiting,
+            Some(_) => SessionStatus::Running,
+        };
+    }
+
+    fn open_call(&mut self, call_id: &agentd_domain::CallId) -> Option<&mut OpenCall> {
+        self.turn.as_mut()?.open_calls.iter_mut().find(|open| open.call.call_id == *call_id)
+    }
+
+    /// True when `event` changes what a list of sessions shows, so that the index entry is written
+    /// with it. Within a turn it is not: the turn's end brings it up to date.
+    pub(crate) fn changes_index(event: &EventBody) -> bool {
+        !matches!(
+            event,
+            EventBody::AssistantMessage(_)
+                | EventBody::ToolCallStarted(_)
+                | EventBody::ToolCallFinished(_)
+                | EventBody::AttemptRestarted(_)
+                | EventBody::UsageRecorded(_)
+                | EventBody::MessagesDelivered(_)
+                | EventBody::ContextTrimmed(_)
+                | EventBody::Notice(_)
+        )
+    }
+
+    /// The message that the next turn answers: those that interrupt first, then the others, each in
+    /// order of acceptance.
+    pub(crate) fn next_message(&self) -> Option<&QueuedMessage> {
+        self.queue
+            .iter()
+            .find(|queued| queued.delivery == Delivery::Interrupt)
+            .or_else(|| self.queue.first())
+    }
+
+    /// The queue in the order in which it will run.
+    pub(crate) fn queue_in_order(&self) -> impl Iterator<Item = &QueuedMessage> {
+        let (first, rest): (Vec<_>, Vec<_>) =
+            self.queue.iter().partition(|queued| queued.delivery == Delivery::Interrupt);
+        first.into_iter().chain(rest)
+    }
+
+    /// True when a running or queued piece of work must be found again after a crash.
+    pub(crate) fn is_unfinished(&self) -> bool {
+        self.turn.is_some() || !self.queue.is_empty()
+    }
+
+    /// True when an automatic title may still replace the current one.
+    pub(crate) fn wants_title(&self, source: TitleSource) -> bool {
+        match self.record.title_source {
+            None => true,
+            Some(TitleSource::FirstMessage) => source == TitleSource::Model,
+            Some(TitleSource::Model | TitleSource::Manual) => false,
+        }
+    }
+}
+
+impl OpenTurn {
+    fn new(turn_id: TurnId, at: TimestampMs) -> Self {
+        Self {
+            turn_id,
+            active_since: at,
+            active_ms: 0,
+            rounds: 0,
+            rounds_granted_at: 0,
+            suspended: None,
+            question: None,
+            usage: Usage::default(),
+            open_calls: Vec::new(),
+        }
+    }
+
+    /// Milliseconds of activity up to `now`, without the time it stood still.
+    pub(crate) fn elapsed_ms(&self, now: TimestampMs) -> u64 {
+        let running = if self.suspended.is_some() { 0 } else { now.since(self.active_since) };
+        self.active_ms + running
+    }
+}
+
+/// Cuts the title of a session from its first message.
+pub(crate) fn title_from_message(text: &str) -> Option<Title> {
+    /// Characters that fit a line of a list.
+    const TITLE_CHARS: usize = 60;
+    agentd_domain::cut_line(text, TITLE_CHARS).parse().ok()
+}

@@ -1,0 +1,321 @@
+//! The queue between a session's actor and one attached terminal.
+//!
+//! The actor never waits for a terminal: deltas of one item merge while they wait, and a queue that
+//! grows too long is dropped, after which the terminal reads the log again.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use agentd_domain::{Author, Event, ItemId, TimestampMs, floor_char_boundary};
+use tokio::sync::Notify;
+
+/// Which text of an item a delta extends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DeltaChannel {
+    /// The model's reasoning.
+    Reasoning,
+    /// The answer.
+    Text,
+}
+
+/// More text of an item that is being written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delta {
+    /// The item.
+    pub item_id: ItemId,
+    /// Which of its texts.
+    pub channel: DeltaChannel,
+    /// Bytes of that text before this delta.
+    pub offset: usize,
+    /// The text.
+    pub text: String,
+}
+
+/// A terminal that is attached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Participant {
+    /// Who.
+    pub author: Author,
+    /// Since when.
+    pub attached_at: TimestampMs,
+}
+
+/// Why a stream ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StreamEnd {
+    /// The daemon is stopping.
+    Stopping,
+    /// The session was deleted.
+    Deleted,
+    /// The session's actor failed; attaching again loads the session anew.
+    Failed,
+}
+
+/// What goes to a terminal.
+#[derive(Debug, Clone)]
+pub(crate) enum Outgoing {
+    Event(Arc<Event>),
+    Delta(Delta),
+    Presence(Vec<Participant>),
+}
+
+/// What a terminal finds in its queue.
+#[derive(Debug)]
+pub(crate) enum Taken {
+    /// These, in order.
+    Items(Vec<Outgoing>),
+    /// It was too slow: read the log again.
+    Lagged,
+    /// There will be no more.
+    End(StreamEnd),
+}
+
+/// Durable events that may wait: a burst of a turn's end, not a replay.
+const MAX_EVENTS: usize = 1024;
+/// Bytes of text that may wait: several seconds of the fastest model.
+const MAX_DELTA_BYTES: usize = 1024 * 1024;
+/// Text in one message of the stream, well below the 4 MiB of a gRPC message.
+const MAX_BATCH_BYTES: usize = 256 * 1024;
+/// Events in one message of the stream.
+const MAX_BATCH_ITEMS: usize = 256;
+
+/// One terminal's queue. Internally synchronised; no method waits.
+#[derive(Debug)]
+pub(crate) struct Subscriber {
+    pub(crate) participant: Participant,
+    queue: Mutex<Queue>,
+    wake: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    items: VecDeque<Outgoing>,
+    events: usize,
+    delta_bytes: usize,
+    lagged: bool,
+    gone: bool,
+    end: Option<StreamEnd>,
+    sent: Option<Sent>,
+}
+
+/// How much of the item that is being written the terminal already has.
+#[derive(Debug, Clone, Copy)]
+struct Sent {
+    item_id: ItemId,
+    reasoning: usize,
+    text: usize,
+}
+
+impl Subscriber {
+    pub(crate) fn new(participant: Participant) -> Self {
+        Self { participant, queue: Mutex::default(), wake: Notify::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        // A panic while the lock was held leaves at worst a queue that lags.
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Queues a durable event.
+    pub(crate) fn push_event(&self, event: &Arc<Event>) {
+        let mut queue = self.lock();
+        if queue.lagged || queue.gone {
+            return;
+        }
+        queue.events += 1;
+        queue.items.push_back(Outgoing::Event(Arc::clone(event)));
+        if queue.events > MAX_EVENTS {
+            queue.lag();
+        }
+        drop(queue);
+        self.wake.notify_one();
+    }
+
+    /// Queues more text, merged with what waits.
+    pub(crate) fn push_delta(&self, delta: &Delta) {
+        let mut queue = self.lock();
+        if queue.lagged || queue.gone {
+            return;
+        }
+        queue.push_delta(delta);
+        if queue.delta_bytes > MAX_DELTA_BYTES {
+            queue.lag();
+        }
+        drop(queue);
+        self.wake.notify_one();
+    }
+
+    /// Queues who is attached.
+    pub(crate) fn push_presence(&self, participants: &[Participant]) {
+        let mut queue = self.lock();
+        if queue.lagged || queue.gone {
+            return;
+        }
+        // Only the newest counts.
+        if let Some(Outgoing::Presence(waiting)) = queue.items.back_mut() {
+            participants.clone_into(waiting);
+        } else {
+            queue.items.push_back(Outgoing::Presence(participants.to_vec()));
+        }
+        drop(queue);
+        self.wake.notify_one();
+    }
+
+    /// Starts anew after a lag: gives the text of the item that is being written, from where the
+    /// terminal has it.
+    pub(crate) fn restart(&self, live: Option<(ItemId, &str, &str)>) {
+        let mut queue = self.lock();
+        queue.lagged = false;
+        let Some((item_id, reasoning, text)) = live else { return };
+        let sent = queue.sent.filter(|sent| sent.item_id == item_id);
+        for (channel, whole, offset) in [
+            (DeltaChannel::Reasoning, reasoning, sent.map_or(0, |sent| sent.reasoning)),
+            (DeltaChannel::Text, text, sent.map_or(0, |sent| sent.text)),
+        ] {
+            if let Some(missing) = whole.get(offset..).filter(|missing| !missing.is_empty()) {
+                queue.push_delta(&Delta { item_id, channel, offset, text: missing.to_owned() });
+            }
+        }
+        drop(queue);
+        self.wake.notify_one();
+    }
+
+    /// Ends the stream once what waits is taken.
+    pub(crate) fn end(&self, end: StreamEnd) {
+        self.lock().end.get_or_insert(end);
+        self.wake.notify_one();
+    }
+
+    /// The terminal has gone: nothing more is queued.
+    pub(crate) fn leave(&self) {
+        let mut queue = self.lock();
+        queue.gone = true;
+        queue.items = VecDeque::new();
+    }
+
+    /// True when the terminal has gone.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.lock().gone
+    }
+
+    /// Waits for something to send.
+    ///
+    /// # Cancel safety
+    /// Nothing is taken before the future is ready.
+    pub(crate) async fn take(&self) -> Taken {
+        loop {
+            if let Some(taken) = self.lock().take() {
+                return taken;
+            }
+            self.wake.notified().await;
+        }
+    }
+}
+
+impl Queue {
+    fn lag(&mut self) {
+        self.items = VecDeque::new();
+        self.events = 0;
+        self.delta_bytes = 0;
+        self.lagged = true;
+    }
+
+    fn push_delta(&mut self, delta: &Delta) {
+        self.delta_bytes += delta.text.len();
+        if let Some(Outgoing::Delta(last)) = self.items.back_mut()
+            && last.item_id == delta.item_id
+            && last.channel == delta.channel
+            && last.offset + last.text.len() == delta.offset
+        {
+            last.text.push_str(&delta.text);
+        } else {
+            self.items.push_back(Outgoing::Delta(delta.clone()));
+        }
+    }
+
+    fn take(&mut self) -> Option<Taken> {
+        if self.lagged {
+            // The end outweighs the lag: there is nothing to go back for.
+            return Some(self.end.map_or(Taken::Lagged, Taken::End));
+        }
+        if self.items.is_empty() {
+            return self.end.map(Taken::End);
+        }
+        let mut batch = Vec::new();
+        let mut bytes = 0;
+        while batch.len() < MAX_BATCH_ITEMS
+            && bytes < MAX_BATCH_BYTES
+            && let Some(item) = self.items.pop_front()
+        {
+            let item = match item {
+                Outgoing::Event(event) => {
+                    self.events -= 1;
+                    // Tool outputs are the large ones; others are small beside the limit.
+                    bytes += rough_size(&event);
+                    Outgoing::Event(event)
+                }
+                Outgoing::Delta(delta) => {
+                    let (delta, rest) = split(delta, MAX_BATCH_BYTES - bytes);
+                    bytes += delta.text.len();
+                    self.delta_bytes -= delta.text.len();
+                    self.note_sent(&delta);
+                    if let Some(rest) = rest {
+                        self.items.push_front(Outgoing::Delta(rest));
+                    }
+                    Outgoing::Delta(delta)
+                }
+                Outgoing::Presence(participants) => Outgoing::Presence(participants),
+            };
+            batch.push(item);
+        }
+        Some(Taken::Items(batch))
+    }
+
+    fn note_sent(&mut self, delta: &Delta) {
+        let end = delta.offset + delta.text.len();
+        let sent = match &mut self.sent {
+            Some(sent) if sent.item_id == delta.item_id => sent,
+            other => other.insert(Sent { item_id: delta.item_id, reasoning: 0, text: 0 }),
+        };
+        match delta.channel {
+            DeltaChannel::Reasoning => sent.reasoning = end,
+            DeltaChannel::Text => sent.text = end,
+        }
+    }
+}
+
+/// Cuts a delta so that the first part has at most `max` bytes, but at least one character.
+fn split(mut delta: Delta, max: usize) -> (Delta, Option<Delta>) {
+    if delta.text.len() <= max {
+        return (delta, None);
+    }
+    let mut at = floor_char_boundary(&delta.text, max);
+    if at == 0 {
+        at = delta.text.chars().next().map_or(0, char::len_utf8);
+    }
+    let text = delta.text.split_off(at);
+    let rest = Delta { text, offset: delta.offset + at, ..delta };
+    let rest = (!rest.text.is_empty()).then_some(rest);
+    (delta, rest)
+}
+
+/// About how many bytes an event takes on the wire.
+pub(crate) fn rough_size(event: &Event) -> usize {
+    use agentd_domain::EventBody;
+    const SMALL: usize = 200;
+    match &event.body {
+        EventBody::MessageAccepted(accepted) => SMALL + accepted.text.len(),
+        EventBody::AssistantMessage(message) => {
+            let calls: usize =
+                message.tool_calls.iter().map(|call| SMALL + call.arguments_json.len()).sum();
+            SMALL + message.reasoning.len() + message.text.len() + calls
+        }
+        EventBody::ToolCallStarted(started) => SMALL + started.arguments_json.len(),
+        EventBody::ToolCallFinished(finished) => SMALL + finished.output.len(),
+        EventBody::Unknown(unknown) => SMALL + unknown.record_json.len(),
+        _ => SMALL,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+//! Titles made by a model, after the first answer and away from the session's own work.
+
+use std::sync::Arc;
+
+use agentd_domain::{EventBody, Seq, SessionId, Title, Usage, cut_line};
+use agentd_llm::{Message, Request, StreamPart, estimate_tokens};
+use futures_util::StreamExt as _;
+use tokio::time::Instant;
+
+use crate::session::{SessionDeps, TitleUsage};
+
+const INSTRUCTIONS: &str = "Write a title for the conversation that follows: at most eight words, in its language, no quotes, \
+     no full stop. Answer with the title only.";
+/// Characters of each text that the title is made from.
+const EXCERPT: usize = 1_000;
+/// Characters of a title that lists have room for.
+const TITLE_CHARS: usize = 80;
+/// Bytes of an answer after which it is no title.
+const MAX_ANSWER: usize = 4_096;
+
+/// Makes a title in a task of its own and hands it to `done`.
+pub(crate) fn spawn(
+    deps: &Arc<SessionDeps>,
+    session_id: SessionId,
+    model: String,
+    done: impl FnOnce(Option<Title>, Option<TitleUsage>) + Send + 'static,
+) {
+    let deps_in_task = Arc::clone(deps);
+    deps.tasks.spawn("title", async move {
+        let deps = deps_in_task;
+        let limit = deps.config.borrow().title_timeout;
+        let stop = deps.tasks.cancel_token().clone();
+        let made = tokio::select! {
+            biased;
+            () = stop.cancelled() => return,
+            made = tokio::time::timeout(limit, make(&deps, session_id, &model)) => made,
+        };
+        match made {
+            Ok(Some((title, usage))) => done(title, Some(usage)),
+            Ok(None) => {}
+            Err(_too_slow) => tracing::warn!(%session_id, "the model was too slow for a title"),
+        }
+    });
+}
+
+async fn make(
+    deps: &SessionDeps,
+    session_id: SessionId,
+    model: &str,
+) -> Option<(Option<Title>, TitleUsage)> {
+    let conversation = first_exchange(deps, session_id).await?;
+    let resolved = deps.models.resolve(model).await.ok().filter(|model| !model.is_offline())?;
+    let started = Instant::now();
+    let prompt_tokens = estimate_tokens(INSTRUCTIONS) + estimate_tokens(&conversation);
+    let request = Request {
+        model: resolved.cheap_model.clone(),
+        messages: vec![Message::System(INSTRUCTIONS.to_owned()), Message::User(conversation)],
+        tools: Vec::new(),
+        max_output_tokens: None,
+    };
+    let mut answer = String::new();
+    let mut usage = None;
+    let mut stream = match resolved.provider.stream(request).await {
+        Ok(stream) => stream,
+        Err(error) => {
+            tracing::warn!(%session_id, %error, "no title");
+            return None;
+        }
+    };
+    while let Some(part) = stream.next().await {
+        match part {
+            Ok(StreamPart::Text(text)) if answer.len() + text.len() <= MAX_ANSWER => {
+                answer.push_str(&text);
+            }
+            Ok(StreamPart::Text(_)) => {
+                tracing::warn!(%session_id, "the model wrote no title but a long text");
+                return None;
+            }
+            Ok(StreamPart::Reasoning(_)) => {}
+            Ok(StreamPart::Finished(completion)) => usage = completion.usage,
+            Err(error) => {
+                tracing::warn!(%session_id, %error, "no title");
+                return None;
+            }
+        }
+    }
+    let line = answer.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let title = cut_line(line.trim_matches(['"', '\'', '“', '”', '*', '#', ' ']), TITLE_CHARS);
+    let estimate = Usage {
+        prompt_tokens,
+        completion_tokens: estimate_tokens(&answer),
+        estimated: true,
+        ..Usage::default()
+    };
+    let usage = TitleUsage {
+        provider: resolved.provider.kind().to_owned(),
+        model: resolved.cheap_model,
+        usage: usage.unwrap_or(estimate),
+        elapsed_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+    };
+    Some((title.parse().ok(), usage))
+}
+
+/// The first message and the first answer, cut.
+async fn first_exchange(deps: &SessionDeps, session_id: SessionId) -> Option<String> {
+    let page = deps.store.events(session_id, Seq(1), crate::session::LOAD_PAGE).await.ok()?;
+    let mut question = None;
+    let mut answer = None;
+    for event in &page.events {
+        match &event.body {
+            EventBody::MessageAccepted(accepted) => {
+                question.get_or_insert_with(|| cut_line(&accepted.text, EXCERPT));
+            }
+            EventBody::AssistantMessage(message) if !message.text.trim().is_empty() => {
+                answer.get_or_insert_with(|| cut_line(&message.text, EXCERPT));
+            }
+            _ => {}
+        }
+    }
+    Some(format!("User: {}\n\nAssistant: {}", question?, answer.unwrap_or_default()))
+}

@@ -1,0 +1,268 @@
+//! A turn: from a user message to the answer.
+//!
+//! The stages, in order: find the model, start, build the context, then rounds of ask and act until
+//! the model answers or a budget ends. A turn is a child task of its session. It writes nothing: it
+//! reports to the actor, which makes each step durable before the next one begins.
+
+mod act;
+mod ask;
+mod conversation;
+mod loop_guard;
+mod prompt;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use agentd_domain::{
+    ContextTrimmed, ErrorReport, EventBody, ItemId, Seq, SessionId, TurnEnd, TurnId,
+};
+use agentd_llm::LlmError;
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use crate::error::CommandError;
+use crate::model::ResolvedModel;
+use crate::session::{DeltaChannel, OpenCall, SessionDeps};
+
+pub(crate) use conversation::Conversation;
+
+/// What a turn tells its actor.
+#[derive(Debug)]
+pub(crate) enum TurnReport {
+    /// It is ready to start. The answer is the seq of TurnStarted, or none when the queue is empty.
+    Start {
+        turn_id: TurnId,
+        provider: String,
+        model: String,
+        reply: oneshot::Sender<Result<Option<Seq>, CommandError>>,
+    },
+    /// More text.
+    Delta { item_id: ItemId, channel: DeltaChannel, text: String },
+    /// Steps to record. `done` is answered when they are durable.
+    Record { bodies: Vec<EventBody>, done: Option<oneshot::Sender<Result<(), CommandError>>> },
+    /// A tool boundary: which steering messages are there?
+    TakeSteering { reply: oneshot::Sender<Result<Vec<Arc<str>>, CommandError>> },
+}
+
+/// How a turn's task ended. `last` holds steps that are recorded together with the end.
+#[derive(Debug)]
+pub(crate) enum TurnOutcome {
+    /// The message it was to answer is gone.
+    NothingToDo,
+    /// The model answered.
+    Completed { end: TurnEnd, last: Vec<EventBody>, offline: bool },
+    /// The rounds limit was reached.
+    RoundsUsedUp,
+    /// It was cancelled.
+    Cancelled { last: Vec<EventBody> },
+    /// It failed.
+    Failed { error: ErrorReport, last: Vec<EventBody> },
+    /// A step could not be made durable.
+    StoreFailed,
+}
+
+impl TurnOutcome {
+    /// What a task that did not return has come to.
+    pub(crate) fn from_join_error(error: &tokio::task::JoinError) -> Self {
+        if error.is_cancelled() {
+            return Self::Cancelled { last: Vec::new() };
+        }
+        tracing::error!(%error, "a turn panicked");
+        Self::Failed {
+            error: ErrorReport {
+                code: "INTERNAL".to_owned(),
+                message: "the turn broke off because of a fault in agentd".to_owned(),
+                hint: "the log has the details; please report it".to_owned(),
+                retryable: false,
+            },
+            last: Vec::new(),
+        }
+    }
+
+    fn from_llm_error(error: &LlmError) -> Self {
+        Self::Failed { error: error.report(), last: Vec::new() }
+    }
+}
+
+/// Everything that a turn needs to know.
+#[derive(Debug)]
+pub(crate) struct TurnTask {
+    pub(crate) session_id: SessionId,
+    pub(crate) turn_id: TurnId,
+    pub(crate) workspace: PathBuf,
+    pub(crate) model: String,
+    pub(crate) context_from: Seq,
+    /// The calls without results when this turn goes on after a stop; none for a new turn.
+    pub(crate) resume: Option<Vec<OpenCall>>,
+    /// Rounds that count against the limit already.
+    pub(crate) rounds: u32,
+    pub(crate) deps: Arc<SessionDeps>,
+    pub(crate) reports: mpsc::Sender<TurnReport>,
+    pub(crate) cancel: CancellationToken,
+}
+
+/// Why a turn ends before its stages are through.
+#[derive(Debug)]
+struct Ended(TurnOutcome);
+
+/// Runs the turn.
+pub(crate) async fn run(task: TurnTask) -> TurnOutcome {
+    match stages(task).await {
+        Ok(outcome) | Err(Ended(outcome)) => outcome,
+    }
+}
+
+async fn stages(mut task: TurnTask) -> Result<TurnOutcome, Ended> {
+    let model = task.find_model().await?;
+    let resume = task.resume.take();
+    if resume.is_none() {
+        task.start(&model).await?;
+    }
+    let mut conversation = task.build_context(&model).await?;
+    let mut rounds = task.rounds;
+    let mut guard = loop_guard::LoopGuard::default();
+    if let Some(open_calls) = resume {
+        task.settle(open_calls, &mut conversation, &mut guard).await?;
+    }
+    let limit = task.deps.config.borrow().rounds_limit;
+    loop {
+        task.steer(&mut conversation).await?;
+        if rounds >= limit {
+            return Ok(TurnOutcome::RoundsUsedUp);
+        }
+        let answer = task.ask(&model, &conversation).await?;
+        rounds += 1;
+        if answer.calls.is_empty() {
+            return Ok(TurnOutcome::Completed {
+                end: answer.end,
+                last: answer.events(),
+                offline: model.is_offline(),
+            });
+        }
+        let calls = answer.open_calls();
+        task.record(answer.events(), &mut conversation).await?;
+        task.deps.crash_points.pass("engine.calls_recorded");
+        task.act(calls, &mut conversation, &mut guard).await?;
+    }
+}
+
+impl TurnTask {
+    async fn find_model(&self) -> Result<ResolvedModel, Ended> {
+        let resolved = tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => return Err(cancelled()),
+            resolved = self.deps.models.resolve(&self.model) => resolved,
+        };
+        match resolved {
+            Ok(model) => Ok(model),
+            Err(error) if self.resume.is_some() => Err(Ended(TurnOutcome::from_llm_error(&error))),
+            Err(error) => {
+                // The turn must exist to fail where everybody sees it.
+                self.start_with("none", &self.model).await?;
+                Err(Ended(TurnOutcome::from_llm_error(&error)))
+            }
+        }
+    }
+
+    async fn start(&self, model: &ResolvedModel) -> Result<(), Ended> {
+        self.start_with(model.provider.kind(), &model.model).await
+    }
+
+    async fn start_with(&self, provider: &str, model: &str) -> Result<(), Ended> {
+        let (reply, started) = oneshot::channel();
+        self.report(TurnReport::Start {
+            turn_id: self.turn_id,
+            provider: provider.to_owned(),
+            model: model.to_owned(),
+            reply,
+        })
+        .await?;
+        match started.await {
+            Ok(Ok(Some(_seq))) => {
+                self.deps.crash_points.pass("engine.turn_started");
+                Ok(())
+            }
+            Ok(Ok(None)) => Err(Ended(TurnOutcome::NothingToDo)),
+            Ok(Err(_logged)) => Err(Ended(TurnOutcome::StoreFailed)),
+            Err(_actor_gone) => Err(cancelled()),
+        }
+    }
+
+    /// Reads the conversation from the log and leaves out what the model's window cannot hold.
+    async fn build_context(&self, model: &ResolvedModel) -> Result<Conversation, Ended> {
+        let mut conversation = Conversation::default();
+        let read = crate::session::for_each_event(
+            &*self.deps.store,
+            self.session_id,
+            self.context_from,
+            |event| conversation.apply(event),
+        );
+        if let Err(error) = read.await {
+            tracing::error!(%error, "the conversation could not be read");
+            return Err(Ended(TurnOutcome::Failed {
+                error: ErrorReport {
+                    code: "SESSION_UNREADABLE".to_owned(),
+                    message: error.to_string(),
+                    hint: error.hint().to_owned(),
+                    retryable: false,
+                },
+                last: Vec::new(),
+            }));
+        }
+        let fixed = prompt::fixed_tokens(&self.workspace, &self.deps.tools);
+        let answer = u64::from(model.max_output_tokens.unwrap_or(0)).max(model.context_tokens / 8);
+        let budget = model.context_tokens.saturating_sub(fixed + answer);
+        if let Some((first_kept_seq, dropped_tokens)) = conversation.trim(budget) {
+            let trimmed = ContextTrimmed { first_kept_seq, dropped_tokens };
+            self.record_steps(vec![trimmed.into()]).await?;
+        }
+        Ok(conversation)
+    }
+
+    /// Hands steering messages to the model.
+    async fn steer(&self, conversation: &mut Conversation) -> Result<(), Ended> {
+        let (reply, steering) = oneshot::channel();
+        self.report(TurnReport::TakeSteering { reply }).await?;
+        match steering.await {
+            Ok(Ok(texts)) => {
+                for text in texts {
+                    conversation.push_user(&text);
+                }
+                Ok(())
+            }
+            Ok(Err(_logged)) => Err(Ended(TurnOutcome::StoreFailed)),
+            Err(_actor_gone) => Err(cancelled()),
+        }
+    }
+
+    /// Records steps and adds them to the conversation.
+    async fn record(
+        &self,
+        bodies: Vec<EventBody>,
+        conversation: &mut Conversation,
+    ) -> Result<(), Ended> {
+        for body in &bodies {
+            conversation.apply_step(self.turn_id, body);
+        }
+        self.record_steps(bodies).await
+    }
+
+    /// Records steps and waits until they are durable.
+    async fn record_steps(&self, bodies: Vec<EventBody>) -> Result<(), Ended> {
+        let (done, recorded) = oneshot::channel();
+        self.report(TurnReport::Record { bodies, done: Some(done) }).await?;
+        match recorded.await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_logged)) => Err(Ended(TurnOutcome::StoreFailed)),
+            Err(_actor_gone) => Err(cancelled()),
+        }
+    }
+
+    async fn report(&self, report: TurnReport) -> Result<(), Ended> {
+        self.reports.send(report).await.map_err(|_actor_gone| cancelled())
+    }
+}
+
+fn cancelled() -> Ended {
+    Ended(TurnOutcome::Cancelled { last: Vec::new() })
+}

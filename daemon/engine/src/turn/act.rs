@@ -1,0 +1,156 @@
+//! Running the tools that the model asked for, one after the other.
+//!
+//! Every call gets exactly one result on every path. A call with effects is durable as started
+//! before it runs, so that a restart never repeats it.
+
+use agentd_domain::{
+    ErrorReport, EventBody, ToolCallFinished, ToolCallStarted, ToolResult, ToolStatus,
+};
+use agentd_tools::{CallLimits, ToolContext, run_call};
+
+use super::loop_guard::{LoopGuard, Verdict};
+use super::{Conversation, Ended, TurnOutcome, TurnReport, TurnTask, cancelled};
+use crate::session::{OUTCOME_UNKNOWN, OpenCall, closed_call};
+
+/// Answers in a row with cut calls after which the turn ends (case TA-05).
+const MAX_CUT_ANSWERS: u32 = 3;
+
+const CUT: &str = "[not run: the output limit cut this call, so its arguments may be incomplete. Make a smaller \
+     call, or write in several parts.]";
+
+impl TurnTask {
+    /// Goes on with the calls of an answer after the daemon's stop. What only reads runs again;
+    /// what had started and may have had effects does not.
+    pub(super) async fn settle(
+        &self,
+        open_calls: Vec<OpenCall>,
+        conversation: &mut Conversation,
+        guard: &mut LoopGuard,
+    ) -> Result<(), Ended> {
+        for open in open_calls {
+            if open.started.is_some_and(|effect| !effect.is_repeatable()) {
+                let closed = closed_call(&open, ToolStatus::Interrupted, OUTCOME_UNKNOWN);
+                self.record(vec![closed.into()], conversation).await?;
+            } else {
+                self.run_one(open, conversation, guard).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs the calls of an answer.
+    pub(super) async fn act(
+        &self,
+        calls: Vec<OpenCall>,
+        conversation: &mut Conversation,
+        guard: &mut LoopGuard,
+    ) -> Result<(), Ended> {
+        let cut_answers = guard.note_answer(calls.iter().any(|call| call.cut));
+        for call in calls {
+            self.run_one(call, conversation, guard).await?;
+        }
+        if cut_answers >= MAX_CUT_ANSWERS {
+            return Err(failed(
+                "OUTPUT_LIMIT",
+                format!("the output limit cut the model's tool calls {cut_answers} times in a row"),
+                "raise provider.max_output_tokens, or ask for smaller steps",
+            ));
+        }
+        Ok(())
+    }
+
+    async fn run_one(
+        &self,
+        open: OpenCall,
+        conversation: &mut Conversation,
+        guard: &mut LoopGuard,
+    ) -> Result<(), Ended> {
+        if self.cancel.is_cancelled() {
+            return Err(cancelled());
+        }
+        let call = &open.call;
+        let mut finished = if open.cut {
+            self.not_run(&open, ToolResult::fatal("TOOL_CALL_CUT", CUT))
+        } else {
+            match self.deps.tools.prepare(&call.name, &call.arguments_json) {
+                Err(result) => self.not_run(&open, result),
+                Ok(prepared) => {
+                    let effect = prepared.effect;
+                    let started = ToolCallStarted {
+                        call_id: call.call_id.clone(),
+                        name: call.name.clone(),
+                        arguments_json: prepared.arguments.to_string(),
+                        effect,
+                    };
+                    if effect.is_repeatable() {
+                        let bodies = vec![started.into()];
+                        self.report(TurnReport::Record { bodies, done: None }).await?;
+                    } else {
+                        self.record_steps(vec![started.into()]).await?;
+                    }
+                    self.deps.crash_points.pass("engine.tool_started");
+                    let ctx = ToolContext {
+                        workspace: self.workspace.clone(),
+                        clock: std::sync::Arc::clone(&self.deps.clock),
+                        cancel: self.cancel.clone(),
+                    };
+                    let outcome = run_call(prepared, &ctx, CallLimits::default()).await;
+                    self.deps.crash_points.pass("engine.tool_ran");
+                    ToolCallFinished {
+                        call_id: call.call_id.clone(),
+                        name: call.name.clone(),
+                        status: outcome.result.status,
+                        output: outcome.result.output,
+                        error_code: outcome.result.error_code,
+                        output_bytes: outcome.output_bytes,
+                        elapsed_ms: u64::try_from(outcome.elapsed.as_millis()).unwrap_or(u64::MAX),
+                    }
+                }
+            }
+        };
+        let verdict = guard.note(&call.name, &call.arguments_json, &finished.output);
+        if let Verdict::Repeats(times) | Verdict::Stop(times) = verdict {
+            finished.status = ToolStatus::Repeated;
+            finished.output.push_str(&format!(
+                "\n[this call has given the same result {times} times; do something else or answer]"
+            ));
+        }
+        self.record(vec![EventBody::from(finished)], conversation).await?;
+        if let Verdict::Stop(times) = verdict {
+            return Err(failed(
+                "TOOL_LOOP",
+                format!(
+                    "the model called '{}' {times} times with the same arguments and result",
+                    agentd_domain::cut_line(&call.name, 64)
+                ),
+                "say what to do differently, or use another model",
+            ));
+        }
+        Ok(())
+    }
+
+    fn not_run(&self, open: &OpenCall, result: ToolResult) -> ToolCallFinished {
+        let ToolResult { status, output, error_code } = result;
+        ToolCallFinished {
+            call_id: open.call.call_id.clone(),
+            name: open.call.name.clone(),
+            status,
+            output_bytes: output.len() as u64,
+            output,
+            error_code,
+            elapsed_ms: 0,
+        }
+    }
+}
+
+fn failed(code: &str, message: String, hint: &str) -> Ended {
+    Ended(TurnOutcome::Failed {
+        error: ErrorReport {
+            code: code.to_owned(),
+            message,
+            hint: hint.to_owned(),
+            retryable: false,
+        },
+        last: Vec::new(),
+    })
+}

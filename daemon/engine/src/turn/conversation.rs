@@ -1,0 +1,220 @@
+//! The conversation as a model sees it: a fold over the log that is well-formed at every point.
+//!
+//! Whatever the log holds - interrupted turns, calls without results, text that broke off - the
+//! messages that come out pair every call with exactly one result, in order, and hold no empty text.
+//! Pairing goes by position in the turn, never by an id seen somewhere.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use agentd_domain::{CallId, Completeness, Event, EventBody, ItemId, Seq, TurnId};
+use agentd_llm::{Message, estimate_message_tokens};
+
+use crate::session::OUTCOME_UNKNOWN;
+
+/// What a model reads in place of the rest of a text that was broken off.
+const BROKEN_OFF: &str = "\n\n[this answer was interrupted here]";
+
+/// Turns, oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct Conversation {
+    turns: Vec<TurnMessages>,
+    /// Accepted messages that no turn has used yet.
+    waiting: HashMap<ItemId, (Seq, Arc<str>)>,
+}
+
+#[derive(Debug)]
+struct TurnMessages {
+    turn_id: TurnId,
+    /// First event that belongs to the turn, its user message included.
+    first_seq: Seq,
+    messages: Vec<Message>,
+    tokens: u64,
+    /// Calls of the newest assistant message and the results that are there.
+    calls: Vec<(CallId, String, Option<String>)>,
+    /// Text that broke off; it counts only when nothing replaces it.
+    broken_off: Option<(String, String)>,
+}
+
+impl Conversation {
+    /// Folds in one event of the log.
+    pub(crate) fn apply(&mut self, event: &Event) {
+        match &event.body {
+            EventBody::MessageAccepted(accepted) => {
+                let text = Arc::from(accepted.text.as_str());
+                self.waiting.insert(accepted.item_id, (event.seq, text));
+            }
+            EventBody::MessageWithdrawn(withdrawn) => {
+                self.waiting.remove(&withdrawn.item_id);
+            }
+            EventBody::TurnStarted(started) => {
+                if let Some(turn_id) = event.turn_id {
+                    self.start_turn(turn_id, event.seq, &started.item_ids);
+                }
+            }
+            EventBody::MessagesDelivered(delivered) => {
+                for item_id in &delivered.item_ids {
+                    if let Some((_seq, text)) = self.waiting.remove(item_id) {
+                        self.push_user(&text);
+                    }
+                }
+            }
+            body => {
+                if let Some(turn_id) = event.turn_id {
+                    self.apply_step(turn_id, body);
+                }
+            }
+        }
+    }
+
+    fn start_turn(&mut self, turn_id: TurnId, seq: Seq, item_ids: &[ItemId]) {
+        let inputs: Vec<_> =
+            item_ids.iter().filter_map(|item_id| self.waiting.remove(item_id)).collect();
+        let first_seq =
+            inputs.iter().map(|(seq, _)| *seq).min().map_or(seq, |first| first.min(seq));
+        let mut turn = TurnMessages {
+            turn_id,
+            first_seq,
+            messages: Vec::new(),
+            tokens: 0,
+            calls: Vec::new(),
+            broken_off: None,
+        };
+        for (_seq, text) in inputs {
+            turn.push(Message::User(text.to_string()));
+        }
+        self.turns.push(turn);
+    }
+
+    /// Adds a user message to the running turn.
+    pub(crate) fn push_user(&mut self, text: &str) {
+        if let Some(turn) = self.turns.last_mut() {
+            turn.close_calls();
+            turn.push(Message::User(text.to_owned()));
+        }
+    }
+
+    /// Folds in one step of a turn. Steps of turns that are not here are passed over.
+    pub(crate) fn apply_step(&mut self, turn_id: TurnId, body: &EventBody) {
+        let Some(turn) = self.turns.last_mut().filter(|turn| turn.turn_id == turn_id) else {
+            return;
+        };
+        match body {
+            EventBody::AssistantMessage(message)
+                if message.completeness == Completeness::Incomplete =>
+            {
+                turn.broken_off = Some((message.reasoning.clone(), message.text.clone()));
+            }
+            EventBody::AssistantMessage(message) => {
+                turn.close_calls();
+                turn.broken_off = None;
+                turn.push(Message::Assistant {
+                    reasoning: message.reasoning.clone(),
+                    text: message.text.clone(),
+                    tool_calls: message.tool_calls.clone(),
+                });
+                turn.calls = message
+                    .tool_calls
+                    .iter()
+                    .map(|call| (call.call_id.clone(), call.name.clone(), None))
+                    .collect();
+            }
+            EventBody::ToolCallFinished(finished) => {
+                let open = turn
+                    .calls
+                    .iter_mut()
+                    .find(|(call_id, _, output)| *call_id == finished.call_id && output.is_none());
+                if let Some((_, _, output)) = open {
+                    *output = Some(finished.output.clone());
+                }
+                if turn.calls.iter().all(|(_, _, output)| output.is_some()) {
+                    turn.close_calls();
+                }
+            }
+            EventBody::AttemptRestarted(_) | EventBody::TurnResumed(_) => turn.broken_off = None,
+            EventBody::TurnCompleted(_)
+            | EventBody::TurnFailed(_)
+            | EventBody::TurnInterrupted(_) => turn.close(),
+            _ => {}
+        }
+    }
+
+    /// The messages for a request. The caller puts the system message in front.
+    pub(crate) fn messages(&self) -> impl Iterator<Item = Message> + '_ {
+        self.turns.iter().flat_map(|turn| {
+            turn.messages.iter().cloned().chain(turn.calls.iter().map(result_message))
+        })
+    }
+
+    /// Estimated tokens of all messages.
+    pub(crate) fn tokens(&self) -> u64 {
+        self.turns.iter().map(|turn| turn.tokens).sum()
+    }
+
+    /// Leaves out the oldest turns when the conversation is larger than `budget` tokens, down to
+    /// half of it, so that the next turns need not move the cut again and the prefix stays the same.
+    /// The newest turn always stays. Returns the first event kept and the tokens left out.
+    pub(crate) fn trim(&mut self, budget: u64) -> Option<(Seq, u64)> {
+        if self.tokens() <= budget {
+            return None;
+        }
+        let mut kept = self.tokens();
+        let mut dropped = 0;
+        let mut drop_turns = 0;
+        for turn in self.turns.iter().take(self.turns.len().saturating_sub(1)) {
+            if kept <= budget / 2 {
+                break;
+            }
+            kept -= turn.tokens;
+            dropped += turn.tokens;
+            drop_turns += 1;
+        }
+        if drop_turns == 0 {
+            return None;
+        }
+        self.turns.drain(..drop_turns);
+        let first = self.turns.first()?;
+        // A queued message may be older than the turns that ran before it.
+        let waiting = self.waiting.values().map(|(seq, _)| *seq).min();
+        let first_kept = waiting.map_or(first.first_seq, |seq| seq.min(first.first_seq));
+        Some((first_kept, dropped))
+    }
+}
+
+impl TurnMessages {
+    fn push(&mut self, message: Message) {
+        self.tokens += estimate_message_tokens(&message);
+        self.messages.push(message);
+    }
+
+    /// Gives every call its one result.
+    fn close_calls(&mut self) {
+        for call in std::mem::take(&mut self.calls) {
+            self.push(result_message(&call));
+        }
+    }
+
+    fn close(&mut self) {
+        self.close_calls();
+        if let Some((_reasoning, text)) = self.broken_off.take()
+            && !text.trim().is_empty()
+        {
+            self.push(Message::Assistant {
+                reasoning: String::new(),
+                text: text + BROKEN_OFF,
+                tool_calls: Vec::new(),
+            });
+        }
+    }
+}
+
+fn result_message((call_id, name, output): &(CallId, String, Option<String>)) -> Message {
+    Message::Tool {
+        call_id: call_id.clone(),
+        name: name.clone(),
+        output: output.clone().unwrap_or_else(|| OUTCOME_UNKNOWN.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests;
