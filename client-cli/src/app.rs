@@ -1,0 +1,207 @@
+//! What every command works with: output, paths, identity, and the way to the daemon.
+
+use std::path::PathBuf;
+
+use agentd_proto::v1;
+use agentd_shared::client_config::When;
+use agentd_shared::paths::check_socket_path;
+use agentd_shared::{
+    AttachPosition, AttachStream, AttachTarget, Attachment, Client, ClientConfig, ConnectError,
+    Endpoint, ErrorKind, Identity, Paths, PathsError, Recovery, RpcError, StartError, StartOptions,
+    ensure_running,
+};
+
+use crate::cli::Global;
+use crate::exit::{Exit, Failure, chain};
+use crate::output::{ColorChoice, Output};
+
+/// The surroundings of one command.
+#[derive(Debug)]
+pub(crate) struct App {
+    /// Where text goes.
+    pub(crate) output: Output,
+    /// Where files are.
+    pub(crate) paths: Paths,
+    /// Who we are.
+    pub(crate) identity: Identity,
+    /// How clients behave.
+    pub(crate) config: ClientConfig,
+    socket: Option<PathBuf>,
+    may_start: bool,
+}
+
+impl App {
+    /// Reads the environment and the configuration.
+    ///
+    /// # Errors
+    /// A report when the paths or the configuration cannot be used.
+    pub(crate) fn new(global: &Global) -> Result<Self, Failure> {
+        let paths = match global.home.as_deref().filter(|home| !home.as_os_str().is_empty()) {
+            Some(home) => match std::path::absolute(home) {
+                Ok(home) => Paths::under(home),
+                Err(error) => {
+                    let what = format!("--home {} cannot be used", home.display());
+                    return Err(Failure::new(Exit::Usage, what).because(error));
+                }
+            },
+            None => Paths::from_env().map_err(|error| paths_failure(&error))?,
+        };
+        let file = paths.config_file();
+        let loaded = ClientConfig::load(&file).map_err(|error| {
+            Failure::new(Exit::Usage, "the configuration cannot be used")
+                .because(chain(&error))
+                .hint(error.hint())
+        })?;
+        let color = match (global.color, loaded.config.color) {
+            (ColorChoice::Auto, When::Always) => ColorChoice::Always,
+            (ColorChoice::Auto, When::Never) => ColorChoice::Never,
+            (choice, _) => choice,
+        };
+        let output = Output::new(color);
+        for warning in &loaded.warnings {
+            output.note(&format!("warning: {warning}"));
+        }
+        Ok(Self {
+            output,
+            identity: Identity::detect(global.client.as_deref()),
+            // A socket that was named outright belongs to a daemon that somebody else looks after.
+            may_start: !global.no_start && global.socket.is_none() && loaded.config.start_daemon,
+            socket: global.socket.clone(),
+            config: loaded.config,
+            paths,
+        })
+    }
+
+    /// Connects to the daemon, starting one if that is allowed.
+    ///
+    /// # Errors
+    /// A report with [`Exit::Unreachable`].
+    pub(crate) async fn client(&self) -> Result<Client, Failure> {
+        if self.may_start {
+            let endpoint = ensure_running(&self.paths, &StartOptions::default())
+                .await
+                .map_err(|error| start_failure(&error))?;
+            return Client::connect(&endpoint).await.map_err(|error| connect_failure(&error));
+        }
+        self.running_client().await
+    }
+
+    /// Connects to a daemon that runs already.
+    ///
+    /// # Errors
+    /// A report with [`Exit::Unreachable`].
+    pub(crate) async fn running_client(&self) -> Result<Client, Failure> {
+        if let Some(client) = self.try_running_client().await? {
+            return Ok(client);
+        }
+        let socket = self.endpoint()?.socket().to_path_buf();
+        Err(connect_failure(&ConnectError::NotRunning { socket }))
+    }
+
+    /// Connects to a daemon that runs already; `None` when there is none.
+    ///
+    /// # Errors
+    /// A report with [`Exit::Unreachable`] when there is one that does not answer.
+    pub(crate) async fn try_running_client(&self) -> Result<Option<Client>, Failure> {
+        match Client::connect(&self.endpoint()?).await {
+            Ok(client) => Ok(Some(client)),
+            Err(ConnectError::NotRunning { .. }) => Ok(None),
+            Err(error) => Err(connect_failure(&error)),
+        }
+    }
+
+    fn endpoint(&self) -> Result<Endpoint, Failure> {
+        let socket = self.socket.clone().unwrap_or_else(|| self.paths.socket());
+        check_socket_path(&socket).map_err(|error| paths_failure(&error))?;
+        Ok(Endpoint::new(socket))
+    }
+
+    /// Attaches this terminal to a session, on a connection of its own.
+    pub(crate) fn attach(
+        &self,
+        client: &Client,
+        session_id: &str,
+        position: AttachPosition,
+    ) -> AttachStream {
+        let target = AttachTarget {
+            session_id: session_id.to_owned(),
+            identity: self.identity.clone(),
+            position,
+        };
+        let recovery = if self.may_start {
+            Recovery::Restart { paths: self.paths.clone(), options: StartOptions::default() }
+        } else {
+            Recovery::Wait
+        };
+        Attachment::open(client.endpoint().clone(), target, recovery)
+    }
+
+    /// Starts a daemon when none runs and that is allowed, for a command that is tried again.
+    pub(crate) async fn revive(&self) {
+        if self.may_start {
+            // The retried command reports what is wrong.
+            drop(ensure_running(&self.paths, &StartOptions::default()).await);
+        }
+    }
+
+    /// Whether answers are rendered, or printed as the model wrote them.
+    pub(crate) fn renders_markdown(&self) -> bool {
+        match self.config.markdown {
+            When::Auto => self.output.can_draw(),
+            When::Always => true,
+            When::Never => false,
+        }
+    }
+
+    /// Us, as the wire has it.
+    pub(crate) fn author(&self) -> v1::Author {
+        self.identity.author()
+    }
+}
+
+/// A failure for a refused or broken call.
+pub(crate) fn rpc_failure(what: &str, error: impl Into<RpcError>) -> Failure {
+    let error: RpcError = error.into();
+    let exit = match error.kind() {
+        ErrorKind::NotFound => Exit::NotFound,
+        ErrorKind::Unavailable => Exit::Unreachable,
+        ErrorKind::Invalid
+        | ErrorKind::Conflict
+        | ErrorKind::Busy
+        | ErrorKind::Denied
+        | ErrorKind::Cancelled
+        | ErrorKind::Corrupt
+        | ErrorKind::Internal => Exit::Failed,
+    };
+    let violations =
+        error.violations.iter().map(|found| format!("; {}: {}", found.field, found.problem));
+    let why: String = std::iter::once(error.message.clone()).chain(violations).collect();
+    let failure = Failure::new(exit, what).because(why);
+    match (&error.hint, error.retry_after) {
+        (Some(hint), _) => failure.hint(hint.clone()),
+        (None, Some(delay)) => {
+            let delay = agentd_shared::text::human_duration(delay);
+            failure.hint(format!("try again in {delay}"))
+        }
+        (None, None) if exit == Exit::NotFound => failure.hint("see `agentctl sessions list`"),
+        (None, None) => failure,
+    }
+}
+
+fn paths_failure(error: &PathsError) -> Failure {
+    Failure::new(Exit::Usage, "the directories of agentd cannot be used")
+        .because(chain(error))
+        .hint(error.hint())
+}
+
+fn connect_failure(error: &ConnectError) -> Failure {
+    Failure::new(Exit::Unreachable, "cannot reach the daemon")
+        .because(chain(error))
+        .hint(error.hint())
+}
+
+fn start_failure(error: &StartError) -> Failure {
+    Failure::new(Exit::Unreachable, "cannot start the daemon")
+        .because(chain(error))
+        .hint(error.hint())
+}

@@ -1,0 +1,23 @@
+//! The chat: what is typed, what is drawn, and the loop between them.
+//!
+//! ```text
+//!  keys -> editor (its own thread, rustyline) -> Input -> conversation -> calls of the daemon
+//!  daemon -> attachment -> view (transcript, Markdown) -> canvas (rows) -> printer -> above the prompt
+//! ```
+//!
+//! The prompt is always there, also while a turn runs. The line that is being written stands right
+//! above it and is replaced in place as it grows, so that each token shows as it comes and nobody is
+//! interrupted while typing. Without a terminal, or on a dumb one, text is only appended.
+
+pub(crate) mod canvas;
+pub(crate) mod conversation;
+mod dispatch;
+mod editor;
+mod editor_helper;
+mod input;
+pub(crate) mod lines;
+mod rows;
+mod slash;
+mod stream_text;
+pub(crate) mod terminal;
+pub(crate) mod view;

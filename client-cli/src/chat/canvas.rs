@@ -1,0 +1,149 @@
+//! Where the chat draws: rows above a prompt, rows that are only appended, or raw text for a pipe.
+
+use anstyle::Style;
+
+use super::lines::Tone;
+use super::rows::Rows;
+use crate::markdown::{Look, prefixed_rows};
+use crate::style;
+
+/// How text leaves us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Rows; the open end is replaced in place.
+    Live,
+    /// Rows, each written when it is finished.
+    Append,
+    /// The answer as the model wrote it; everything else apart from it.
+    Raw,
+}
+
+/// Collects what is to be shown.
+#[derive(Debug)]
+pub(crate) struct Canvas {
+    mode: Mode,
+    look: Look,
+    rows: Rows,
+    raw: String,
+    in_raw_line: bool,
+    notes: Vec<String>,
+}
+
+impl Canvas {
+    /// An empty canvas.
+    pub(crate) fn new(mode: Mode, look: Look) -> Self {
+        Self {
+            mode,
+            look,
+            rows: Rows::default(),
+            raw: String::new(),
+            in_raw_line: false,
+            notes: Vec::new(),
+        }
+    }
+
+    /// How text leaves us.
+    pub(crate) fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// Width and colour.
+    pub(crate) fn look(&self) -> Look {
+        self.look
+    }
+
+    /// Takes a new width. Rows on the screen have been broken anew by the terminal and stay.
+    pub(crate) fn set_width(&mut self, width: usize) {
+        if width != self.look.width {
+            self.look.width = width;
+            self.rows.disturbed();
+        }
+    }
+
+    /// Something else was written above or below the prompt.
+    pub(crate) fn disturbed(&mut self) {
+        self.rows.disturbed();
+    }
+
+    /// Adds a finished row of the answer.
+    pub(crate) fn row(&mut self, painted: String) {
+        self.rows.finish(painted);
+    }
+
+    /// Replaces the open end.
+    pub(crate) fn open(&mut self, rows: Vec<String>) {
+        if self.mode == Mode::Live {
+            self.rows.set_open(rows);
+        }
+    }
+
+    /// Adds text of the answer as it is.
+    pub(crate) fn raw(&mut self, text: &str) {
+        self.raw.push_str(text);
+        self.in_raw_line = !text.ends_with('\n');
+    }
+
+    /// Ends the line of raw text that is open.
+    pub(crate) fn end_raw(&mut self) {
+        if std::mem::take(&mut self.in_raw_line) {
+            self.raw.push('\n');
+        }
+    }
+
+    /// Adds a remark; foreign text is cleaned.
+    pub(crate) fn note(&mut self, tone: Tone, text: &str) {
+        self.prefixed("", text, tone.style());
+    }
+
+    /// Adds a line without a style, not broken into rows: columns stay columns. It is cleaned.
+    pub(crate) fn plain(&mut self, text: &str) {
+        let clean = agentd_shared::text::sanitize(text);
+        if self.mode == Mode::Raw {
+            self.notes.push(clean.into_owned());
+        } else {
+            self.rows.finish(clean.replace('\n', " "));
+        }
+    }
+
+    /// Adds text behind a name, line by line; both are cleaned.
+    pub(crate) fn named(&mut self, name: &str, text: &str) {
+        let prefix = style::paint(self.look.colored, style::NAME, name);
+        self.prefixed(&format!("{prefix} ❯ "), text, Style::new());
+    }
+
+    /// Adds an empty row between turns.
+    pub(crate) fn gap(&mut self) {
+        if self.mode != Mode::Raw {
+            self.rows.finish(String::new());
+        }
+    }
+
+    fn prefixed(&mut self, prefix: &str, text: &str, style: Style) {
+        if self.mode == Mode::Raw {
+            self.notes.push(format!("{prefix}{text}"));
+            return;
+        }
+        let mut prefix = prefix.to_owned();
+        for line in text.lines() {
+            for row in prefixed_rows(line, style, &prefix, self.look) {
+                self.rows.finish(row);
+            }
+            "  ".clone_into(&mut prefix);
+        }
+    }
+
+    /// Tells whether rows are due.
+    pub(crate) fn is_due(&self) -> bool {
+        self.rows.is_due()
+    }
+
+    /// Takes what is due as text to write where the prompt begins.
+    pub(crate) fn take_rows(&mut self, height: usize) -> String {
+        self.rows.take(height)
+    }
+
+    /// Takes raw text for stdout and remarks for stderr.
+    pub(crate) fn take_raw(&mut self) -> (String, Vec<String>) {
+        (std::mem::take(&mut self.raw), std::mem::take(&mut self.notes))
+    }
+}

@@ -1,0 +1,487 @@
+//! The loop of a chat: it owns the session on the screen and decides what comes next.
+
+use std::time::Duration;
+
+use agentd_proto::v1;
+use agentd_proto::v1::event::Body;
+use agentd_shared::{AttachEvent, AttachPosition, AttachStream, Client, with_deadline};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use super::canvas::{Canvas, Mode};
+use super::editor::{EditorHandle, EditorSetup};
+use super::editor_helper::{SharedVocabulary, with_vocabulary};
+use super::input::{Input, PipeLines};
+use super::lines::Tone;
+use super::terminal::{Size, TerminalGuard};
+use super::view::View;
+use crate::app::{App, rpc_failure};
+use crate::exit::{Exit, Failure};
+use crate::follow::Follow;
+use crate::ids;
+use crate::markdown::Look;
+use crate::which::Chosen;
+
+/// Inputs that wait. The editor sends one at a time, the printer too.
+const INPUTS: usize = 16;
+/// Events that are drawn together.
+const BATCH: usize = 256;
+/// Pause between two writes above the prompt: more than the eye can follow only makes it flicker.
+const FRAME: Duration = Duration::from_millis(15);
+/// A second Ctrl-C within this time leaves.
+const TWICE: Duration = Duration::from_secs(2);
+/// Turns that are shown of a session where this terminal has never been.
+const REPLAYED_TURNS: u32 = 10;
+/// Longest wait for the daemon to note how far we have read.
+const CURSOR_PATIENCE: Duration = Duration::from_secs(2);
+/// Shortest time between two attempts to get a missing piece of live text.
+const RESYNC_PAUSE: Duration = Duration::from_secs(1);
+
+/// Signals that end or interrupt a chat.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+    hangup: Signal,
+}
+
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+}
+
+/// The terminal of a live chat.
+struct Live {
+    editor: EditorHandle,
+    /// The prompt is on the screen.
+    ready: bool,
+    /// Rows are on their way to the screen.
+    printing: bool,
+    next_frame: Instant,
+}
+
+/// What wakes the loop.
+enum Wake {
+    Attach(Option<AttachEvent>),
+    Input(Input),
+    Frame,
+    Interrupt,
+    Terminate,
+}
+
+/// A chat in one session at a time.
+pub(crate) struct Conversation<'a> {
+    pub(super) app: &'a App,
+    pub(super) client: Client,
+    pub(super) session_id: String,
+    pub(super) view: View,
+    pub(super) vocabulary: SharedVocabulary,
+    /// Our own messages whose turns have not ended.
+    pub(super) pending: Vec<Follow>,
+    /// Set when it is time to go.
+    pub(super) leaving: bool,
+    stream: AttachStream,
+    /// The first answer tells whether this terminal has been here before.
+    at_cursor: bool,
+    live: Option<Live>,
+    inputs: mpsc::Receiver<Input>,
+    /// Holds the channel open when there is no editor.
+    _inputs_tx: mpsc::Sender<Input>,
+    pipe: Option<PipeLines>,
+    signals: Signals,
+    /// Stdin is a script: one line after the other, each when the one before is done.
+    scripted: bool,
+    exit: Exit,
+    cursor: u64,
+    interrupted_at: Option<Instant>,
+    resynced_at: Option<Instant>,
+}
+
+impl<'a> Conversation<'a> {
+    /// Opens a chat.
+    ///
+    /// # Errors
+    /// A report when the terminal cannot be used.
+    pub(crate) fn open(
+        app: &'a App,
+        client: Client,
+        chosen: &Chosen,
+        scripted: bool,
+    ) -> Result<Self, Failure> {
+        let unusable = |error: &dyn std::fmt::Display| {
+            Failure::new(Exit::Failed, "cannot use the terminal").because(error)
+        };
+        // Before the editor: it puts back the handlers that it finds.
+        let signals = Signals::new().map_err(|error| unusable(&error))?;
+        let (inputs_tx, inputs) = mpsc::channel(INPUTS);
+        let vocabulary = SharedVocabulary::default();
+        let editable = !scripted && app.output.can_draw();
+        let live = if editable {
+            let setup = EditorSetup {
+                config: &app.config,
+                history_file: app.paths.history_file(),
+                vocabulary: vocabulary.clone(),
+                colored: app.output.colored(),
+            };
+            let editor = EditorHandle::start(setup, inputs_tx.clone());
+            let editor = editor.map_err(|error| unusable(&error))?;
+            let next_frame = Instant::now();
+            Some(Live { editor, ready: false, printing: false, next_frame })
+        } else {
+            None
+        };
+        let pipe = live.is_none().then(PipeLines::new);
+        let mode = match (&live, app.renders_markdown()) {
+            (Some(_), _) => Mode::Live,
+            (None, true) => Mode::Append,
+            (None, false) => Mode::Raw,
+        };
+        let look = Look { width: Size::detect().text_width(), colored: app.output.colored() };
+        let view =
+            View::new(Canvas::new(mode, look), &app.identity.client_id, app.config.show_reasoning);
+        let position = first_position(chosen);
+        Ok(Self {
+            app,
+            session_id: chosen.session_id.clone(),
+            view,
+            vocabulary,
+            pending: Vec::new(),
+            leaving: false,
+            stream: app.attach(&client, &chosen.session_id, position),
+            client,
+            at_cursor: position == AttachPosition::ReadCursor,
+            live,
+            inputs,
+            _inputs_tx: inputs_tx,
+            pipe,
+            signals,
+            scripted,
+            exit: Exit::Ok,
+            cursor: 0,
+            interrupted_at: None,
+            resynced_at: None,
+        })
+    }
+
+    /// Talks until the user leaves.
+    ///
+    /// # Errors
+    /// A report when the daemon refuses for good or the output cannot be written.
+    pub(crate) async fn run(mut self) -> Result<Exit, Failure> {
+        let guard = TerminalGuard::new();
+        self.welcome().await?;
+        self.begin_line();
+        let ended = self.talk().await;
+        self.read_up_to_here().await;
+        if let Some(live) = &mut self.live {
+            // The editor has let go of the terminal, or is about to be cut off: what is left to
+            // show goes straight to it.
+            live.ready = false;
+            self.view.canvas.disturbed();
+            drop(guard);
+            let rest = self.view.canvas.take_rows(0);
+            self.app.output.raw(&rest)?;
+        }
+        ended?;
+        Ok(self.exit)
+    }
+
+    async fn talk(&mut self) -> Result<(), Failure> {
+        while !self.leaving {
+            self.flush()?;
+            match self.wake().await {
+                Wake::Attach(Some(event)) => {
+                    self.on_attach(event).await?;
+                    for _ in 0..BATCH {
+                        let Some(event) = self.stream.try_next() else { break };
+                        self.on_attach(event).await?;
+                    }
+                    self.refresh_vocabulary();
+                }
+                Wake::Attach(None) => {
+                    return Err(Failure::new(Exit::Failed, "the stream has ended"));
+                }
+                Wake::Input(input) => self.on_input(input).await?,
+                Wake::Frame => {}
+                Wake::Interrupt => self.interrupt().await?,
+                Wake::Terminate => {
+                    self.exit = Exit::CtrlC;
+                    self.leaving = true;
+                }
+            }
+        }
+        self.view.end_stream();
+        self.flush()
+    }
+
+    async fn wake(&mut self) -> Wake {
+        let frame = self
+            .live
+            .as_ref()
+            .filter(|live| live.ready && !live.printing && self.view.canvas.is_due())
+            .map(|live| live.next_frame);
+        let reads_pipe = !self.scripted || self.pending.is_empty();
+        tokio::select! {
+            _ = self.signals.terminate.recv() => Wake::Terminate,
+            _ = self.signals.hangup.recv() => Wake::Terminate,
+            _ = self.signals.interrupt.recv() => Wake::Interrupt,
+            Some(input) = self.inputs.recv() => Wake::Input(input),
+            input = next_line(self.pipe.as_mut()), if reads_pipe => Wake::Input(input),
+            () = sleep_until(frame), if frame.is_some() => Wake::Frame,
+            event = self.stream.next() => Wake::Attach(event),
+        }
+    }
+
+    async fn on_input(&mut self, input: Input) -> Result<(), Failure> {
+        match input {
+            Input::Ready => self.set_ready(),
+            Input::Printed => {
+                if let Some(live) = &mut self.live {
+                    live.printing = false;
+                }
+            }
+            Input::Line(line) => {
+                self.line_ended();
+                self.interrupted_at = None;
+                self.on_line(&line).await?;
+                self.refresh_vocabulary();
+                self.begin_line();
+            }
+            Input::Interrupt => {
+                self.line_ended();
+                self.interrupt().await?;
+                self.begin_line();
+            }
+            Input::End => {
+                self.line_ended();
+                self.leaving = true;
+            }
+            Input::Failed(why) => {
+                return Err(Failure::new(Exit::Failed, "cannot use the terminal").because(why));
+            }
+        }
+        Ok(())
+    }
+
+    fn set_ready(&mut self) {
+        if let Some(live) = &mut self.live {
+            live.ready = true;
+        }
+    }
+
+    fn line_ended(&mut self) {
+        if let Some(live) = &mut self.live {
+            live.ready = false;
+            self.view.canvas.disturbed();
+        }
+    }
+
+    fn begin_line(&mut self) {
+        if let Some(live) = &self.live
+            && !self.leaving
+        {
+            live.editor.begin_line();
+        }
+    }
+
+    /// Ctrl-C: cancels the running turn; twice, or with nothing running twice, leaves.
+    async fn interrupt(&mut self) -> Result<(), Failure> {
+        let now = Instant::now();
+        let again = self.interrupted_at.is_some_and(|before| now - before < TWICE);
+        self.interrupted_at = Some(now);
+        if again || self.scripted {
+            if self.scripted {
+                self.cancel_turn().await?;
+            }
+            self.exit = Exit::CtrlC;
+            self.leaving = true;
+        } else if self.view.transcript.open_turn().is_some() {
+            self.cancel_turn().await?;
+        } else {
+            self.view.note(Tone::Dim, "Ctrl-C again leaves, and so does Ctrl-D");
+        }
+        Ok(())
+    }
+
+    /// Waits for a call, but not longer than the user does: Ctrl-C gives `None`.
+    pub(super) async fn unless_interrupted<T>(
+        &mut self,
+        call: impl Future<Output = T>,
+    ) -> Option<T> {
+        tokio::select! {
+            done = call => Some(done),
+            _ = self.signals.interrupt.recv() => {
+                self.view.note(Tone::Warn, "given up; it may have reached the daemon all the same");
+                None
+            }
+        }
+    }
+
+    async fn on_attach(&mut self, event: AttachEvent) -> Result<(), Failure> {
+        match event {
+            AttachEvent::Attached(attached) => {
+                let never_here = attached.cursor_seq == 0 && attached.head_seq > 0;
+                if std::mem::take(&mut self.at_cursor) && never_here {
+                    let position = AttachPosition::LastTurns(REPLAYED_TURNS);
+                    self.stream = self.app.attach(&self.client, &self.session_id, position);
+                } else {
+                    self.view.attached(&attached);
+                }
+            }
+            AttachEvent::Event(event) => self.on_event(&event).await,
+            AttachEvent::CaughtUp { .. } | AttachEvent::Lagged { .. } => {}
+            AttachEvent::Lost { .. } => {
+                self.view.note(Tone::Warn, "connection lost; waiting for the daemon ...");
+            }
+            AttachEvent::Restored => self.view.note(Tone::Dim, "connected again"),
+            AttachEvent::Failed(error) => {
+                let what = format!("cannot follow session {}", ids::short(&self.session_id));
+                return Err(rpc_failure(&what, error));
+            }
+        }
+        Ok(())
+    }
+
+    async fn on_event(&mut self, event: &v1::Event) {
+        let mut outcomes = Vec::new();
+        self.pending.retain_mut(|follow| match follow.on(event) {
+            Some(outcome) => {
+                outcomes.push(outcome.exit());
+                false
+            }
+            None => true,
+        });
+        if self.scripted
+            && let Some(worst) = outcomes.into_iter().find(|exit| *exit != Exit::Ok)
+        {
+            self.exit = worst;
+        }
+        self.view.event(event);
+        if matches!(
+            event.body,
+            Some(Body::TurnCompleted(_) | Body::TurnFailed(_) | Body::TurnInterrupted(_))
+        ) {
+            self.read_up_to_here().await;
+        }
+        if self.view.transcript.needs_resync() {
+            self.resync();
+        }
+    }
+
+    /// Attaches again for a piece of live text that is missing.
+    fn resync(&mut self) {
+        let now = Instant::now();
+        if self.resynced_at.is_some_and(|before| now - before < RESYNC_PAUSE) {
+            return;
+        }
+        self.resynced_at = Some(now);
+        let position = AttachPosition::FromSeq(self.view.transcript.last_seq() + 1);
+        self.stream = self.app.attach(&self.client, &self.session_id, position);
+    }
+
+    /// Tells the daemon how far this terminal has read. A script has no place of its own to keep.
+    async fn read_up_to_here(&mut self) {
+        let seq = self.view.transcript.last_seq();
+        if self.scripted || seq <= self.cursor {
+            return;
+        }
+        let request = v1::SetReadCursorRequest {
+            session_id: self.session_id.clone(),
+            client_id: self.app.identity.client_id.clone(),
+            seq,
+        };
+        // If it is lost we are shown a little again next time.
+        let mut events = self.client.event();
+        let set = events.set_read_cursor(with_deadline(request, CURSOR_PATIENCE));
+        if let Ok(Ok(_)) = tokio::time::timeout(CURSOR_PATIENCE, set).await {
+            self.cursor = seq;
+        }
+    }
+
+    /// Goes to another session.
+    pub(super) async fn switch_to(&mut self, chosen: &Chosen) {
+        self.view.end_stream();
+        self.read_up_to_here().await;
+        let position = first_position(chosen);
+        self.stream = self.app.attach(&self.client, &chosen.session_id, position);
+        self.at_cursor = position == AttachPosition::ReadCursor;
+        self.session_id.clone_from(&chosen.session_id);
+        self.view.switch();
+        self.pending.clear();
+        self.cursor = 0;
+    }
+
+    fn refresh_vocabulary(&self) {
+        let transcript = &self.view.transcript;
+        let queue = transcript
+            .queue()
+            .map(|message| (message.item_id.clone(), message.text.chars().take(60).collect()));
+        let choices = transcript.open_questions().next().map(|question| question.choices.clone());
+        with_vocabulary(&self.vocabulary, |vocabulary| {
+            vocabulary.queue = queue.collect();
+            vocabulary.choices = choices.unwrap_or_default();
+        });
+    }
+
+    /// Writes what is due, where and when it may be written.
+    fn flush(&mut self) -> Result<(), Failure> {
+        let output = &self.app.output;
+        let canvas = &mut self.view.canvas;
+        match (&mut self.live, canvas.mode()) {
+            (Some(live), _) => {
+                let now = Instant::now();
+                if !live.ready || live.printing || now < live.next_frame || !canvas.is_due() {
+                    return Ok(());
+                }
+                if live.editor.take_listed() {
+                    canvas.disturbed();
+                }
+                let size = Size::detect();
+                canvas.set_width(size.text_width());
+                let rows = canvas.take_rows(size.reach());
+                if !rows.is_empty() {
+                    live.editor.print(rows);
+                    live.printing = true;
+                    live.next_frame = now + FRAME;
+                }
+                Ok(())
+            }
+            (None, Mode::Raw) => {
+                let (raw, notes) = canvas.take_raw();
+                for note in notes {
+                    output.note(&note);
+                }
+                if raw.is_empty() { Ok(()) } else { output.raw(&output.clean(&raw)) }
+            }
+            (None, Mode::Live | Mode::Append) => {
+                if canvas.is_due() {
+                    output.raw(&canvas.take_rows(0))
+                } else {
+                    Ok(())
+                }
+            }
+        }
+    }
+}
+
+fn first_position(chosen: &Chosen) -> AttachPosition {
+    if chosen.is_new { AttachPosition::FromSeq(1) } else { AttachPosition::ReadCursor }
+}
+
+async fn next_line(pipe: Option<&mut PipeLines>) -> Input {
+    match pipe {
+        Some(pipe) => pipe.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn sleep_until(moment: Option<Instant>) {
+    if let Some(moment) = moment {
+        tokio::time::sleep_until(moment).await;
+    }
+}

@@ -1,0 +1,409 @@
+//! What a line does: messages, commands, answers.
+
+use std::path::PathBuf;
+
+use agentd_proto::v1;
+use agentd_shared::text::one_line;
+use agentd_shared::with_deadline;
+use std::time::Duration;
+
+use super::conversation::Conversation;
+use super::editor_helper::with_vocabulary;
+use super::lines::Tone;
+use super::slash::{self, Line, SlashCommand};
+use crate::app::rpc_failure;
+use crate::cli::ExportFormat;
+use crate::command::sessions::export::{self, Sink};
+use crate::command::{sessions, status};
+use crate::exit::Failure;
+use crate::follow::Follow;
+use crate::ids;
+use crate::json::EventView;
+use crate::submit::Outgoing;
+use crate::which::{self, Chosen};
+
+/// Longest wait for a command of the daemon inside a chat.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Sessions in a list, and ids that are completed.
+const LISTED: usize = 20;
+const COMPLETED: usize = 200;
+/// Events in a trace.
+const TRACED: u64 = 20;
+const MAX_TRACED: u64 = 500;
+/// Columns of an event in a trace.
+const TRACE_WIDTH: usize = 160;
+
+impl Conversation<'_> {
+    /// Says where we are.
+    pub(super) async fn welcome(&mut self) -> Result<(), Failure> {
+        let status = status::fetch(&self.client).await?;
+        let provider = status.provider.unwrap_or_default();
+        self.view.note(
+            Tone::Dim,
+            &format!(
+                "agentd {} · {} · session {} · /help",
+                one_line(&status.version, 20),
+                one_line(&provider.model, 40),
+                ids::short(&self.session_id)
+            ),
+        );
+        if provider.kind == "offline" {
+            self.view.note(
+                Tone::Warn,
+                "No model is configured: the offline provider answers. `agentctl config init` makes a file to name one in.",
+            );
+        }
+        for warning in &status.warnings {
+            self.view.note(Tone::Warn, &format!("◆ {warning}"));
+        }
+        with_vocabulary(&self.vocabulary, |vocabulary| vocabulary.models = provider.models);
+        self.learn_sessions().await;
+        Ok(())
+    }
+
+    async fn learn_sessions(&mut self) {
+        // Only completion suffers when it fails.
+        if let Ok(known) = ids::up_to(&self.client, COMPLETED).await {
+            let known = known.into_iter().map(|session| (session.session_id, session.title));
+            with_vocabulary(&self.vocabulary, |vocabulary| vocabulary.sessions = known.collect());
+        }
+    }
+
+    /// Does what a line says. Only trouble with the output is an error; all else is shown.
+    pub(super) async fn on_line(&mut self, line: &str) -> Result<(), Failure> {
+        let done = match slash::parse(line) {
+            Line::Empty => Ok(()),
+            Line::Message(text) => match self.chosen(text) {
+                Some(choice) => self.answer(&choice).await,
+                None => self.submit(text, v1::Delivery::Queue).await,
+            },
+            Line::Steer(text) => self.submit(text, v1::Delivery::Steer).await,
+            Line::Interrupt(text) => self.submit(text, v1::Delivery::Interrupt).await,
+            Line::Command(command, argument) => Box::pin(self.command(command, argument)).await,
+            Line::Unknown(name, nearest) => {
+                let hint = match nearest {
+                    Some(nearest) => format!("; did you mean /{nearest}?"),
+                    None => "; see /help".to_owned(),
+                };
+                self.view.note(Tone::Warn, &format!("there is no /{name}{hint}"));
+                Ok(())
+            }
+        };
+        match done {
+            Err(Failure::Report(report)) => {
+                let why =
+                    if report.why.is_empty() { String::new() } else { format!(": {}", report.why) };
+                self.view.note(Tone::Error, &format!("✗ {}{why}", report.what));
+                if !report.hint.is_empty() {
+                    self.view.note(Tone::Dim, &format!("  hint: {}", report.hint));
+                }
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    /// The choice of the open question that a text names: in full, or by its number.
+    fn chosen(&self, text: &str) -> Option<String> {
+        let question = self.view.transcript.open_questions().next()?;
+        pick_choice(&question.choices, text)
+    }
+
+    async fn submit(&mut self, text: &str, delivery: v1::Delivery) -> Result<(), Failure> {
+        let outgoing = Outgoing::new(self.app, &self.session_id, text, delivery);
+        self.view.sent(outgoing.client_message_id());
+        let (app, client) = (self.app, self.client.clone());
+        let sent = self.unless_interrupted(outgoing.send(app, &client)).await;
+        let Some(sent) = sent else { return Ok(()) };
+        let accepted = sent.map_err(|error| rpc_failure("cannot send the message", error))?;
+        if accepted.queue_position > 0 {
+            let before = accepted.queue_position;
+            self.view.note(Tone::Dim, &format!("  queued, {before} before it (/queue, /withdraw)"));
+        }
+        self.pending.push(Follow::new(accepted.item_id));
+        Ok(())
+    }
+
+    async fn answer(&mut self, choice: &str) -> Result<(), Failure> {
+        let Some(question) = self.view.transcript.open_questions().next() else {
+            self.view.note(Tone::Dim, "no question is open");
+            return Ok(());
+        };
+        let request = v1::AnswerQuestionRequest {
+            session_id: self.session_id.clone(),
+            question_id: question.question_id.clone(),
+            choice: choice.to_owned(),
+            author: Some(self.app.author()),
+        };
+        let mut turn = self.client.turn();
+        let answer = turn.answer_question(with_deadline(request, PATIENCE)).await;
+        answer.map(drop).map_err(|status| rpc_failure("cannot answer the question", status))
+    }
+
+    /// Cancels the turn that runs or waits.
+    pub(super) async fn cancel_turn(&mut self) -> Result<(), Failure> {
+        let turn_id = self.view.transcript.open_turn().map(|turn| turn.turn_id.clone());
+        let request = v1::InterruptTurnRequest {
+            session_id: self.session_id.clone(),
+            turn_id: turn_id.unwrap_or_default(),
+            author: Some(self.app.author()),
+        };
+        let answer = self.client.turn().interrupt_turn(with_deadline(request, PATIENCE)).await;
+        match answer {
+            Ok(answer) if !answer.get_ref().interrupted => {
+                self.view.note(Tone::Dim, "no turn runs");
+            }
+            Ok(_) => {}
+            Err(status) => {
+                let error = agentd_shared::RpcError::from(status);
+                self.view.note(Tone::Error, &format!("✗ cannot interrupt: {}", error.message));
+            }
+        }
+        Ok(())
+    }
+
+    async fn command(&mut self, command: SlashCommand, argument: &str) -> Result<(), Failure> {
+        match command {
+            SlashCommand::Help => self.say(slash::help()),
+            SlashCommand::New => {
+                let chosen = which::create(&self.client, None).await?;
+                self.go(&chosen).await;
+            }
+            SlashCommand::Sessions => {
+                let known = ids::up_to(&self.client, LISTED).await?;
+                self.say(sessions::list::table(&known));
+                self.learn_sessions().await;
+            }
+            SlashCommand::Switch => {
+                let session_id = ids::resolve(&self.client, argument).await?;
+                self.go(&Chosen { session_id, is_new: false }).await;
+            }
+            SlashCommand::Title if argument.is_empty() => {
+                let title = match self.view.transcript.title() {
+                    "" => "(no title yet)".to_owned(),
+                    title => one_line(title, 200),
+                };
+                self.say(vec![title]);
+            }
+            SlashCommand::Title => {
+                let author = self.app.author();
+                sessions::rename::rename(&self.client, author, &self.session_id, argument).await?;
+            }
+            SlashCommand::Model if argument.is_empty() => self.show_models().await?,
+            SlashCommand::Model => {
+                let model = if argument == "default" { "" } else { argument };
+                let author = self.app.author();
+                which::set_model(&self.client, author, &self.session_id, model).await?;
+            }
+            SlashCommand::Status => {
+                let status = status::fetch(&self.client).await?;
+                self.say(status::lines(&status));
+            }
+            SlashCommand::Stats => {
+                let detail = sessions::show::fetch(&self.client, &self.session_id).await?;
+                self.say(sessions::show::lines(&detail));
+            }
+            SlashCommand::Trace => self.trace(argument).await?,
+            SlashCommand::Clear => self.clear(),
+            SlashCommand::Export => self.export(argument).await?,
+            SlashCommand::Queue => self.show_queue(),
+            SlashCommand::Withdraw => self.withdraw(argument).await?,
+            SlashCommand::Interrupt if argument.is_empty() => self.cancel_turn().await?,
+            SlashCommand::Interrupt => self.submit(argument, v1::Delivery::Interrupt).await?,
+            SlashCommand::Steer if argument.is_empty() => {
+                self.view.note(Tone::Warn, "say what: /steer TEXT");
+            }
+            SlashCommand::Steer => self.submit(argument, v1::Delivery::Steer).await?,
+            SlashCommand::Reasoning => self.set_reasoning(argument),
+            SlashCommand::Answer => match self.chosen(argument) {
+                Some(choice) => self.answer(&choice).await?,
+                None => self.answer(argument).await?,
+            },
+            SlashCommand::Continue => match self.chosen("1") {
+                Some(choice) => self.answer(&choice).await?,
+                None => self.view.note(Tone::Dim, "no question is open"),
+            },
+            SlashCommand::Stop => self.cancel_turn().await?,
+            SlashCommand::Quit => self.leaving = true,
+        }
+        Ok(())
+    }
+
+    fn say(&mut self, lines: Vec<String>) {
+        self.view.end_stream();
+        for line in lines {
+            if line.is_empty() {
+                self.view.canvas.gap();
+            } else {
+                self.view.canvas.plain(&line);
+            }
+        }
+    }
+
+    async fn go(&mut self, chosen: &Chosen) {
+        self.switch_to(chosen).await;
+        self.view.canvas.gap();
+        let kind = if chosen.is_new { "new session" } else { "session" };
+        self.view.note(Tone::Dim, &format!("◆ {kind} {}", chosen.session_id));
+    }
+
+    async fn show_models(&mut self) -> Result<(), Failure> {
+        let status = status::fetch(&self.client).await?;
+        let provider = status.provider.unwrap_or_default();
+        let current = match self.view.transcript.model() {
+            "" => format!("{} (the daemon's default)", provider.model),
+            model => model.to_owned(),
+        };
+        let mut lines = vec![format!("model: {current}")];
+        lines.extend(provider.models.iter().map(|model| format!("  {model}")));
+        self.say(lines);
+        with_vocabulary(&self.vocabulary, |vocabulary| vocabulary.models = provider.models);
+        Ok(())
+    }
+
+    async fn trace(&mut self, argument: &str) -> Result<(), Failure> {
+        let count = argument.parse().unwrap_or(TRACED).clamp(1, MAX_TRACED);
+        let last = self.view.transcript.last_seq();
+        let request = v1::ListEventsRequest {
+            session_id: self.session_id.clone(),
+            from_seq: last.saturating_sub(count).saturating_add(1),
+            page_size: u32::try_from(count).unwrap_or(1),
+        };
+        let page = self.client.event().list_events(request).await;
+        let page = page.map_err(|status| rpc_failure("cannot read the events", status))?;
+        let events = page.into_inner().events;
+        let lines = events.iter().map(|event| {
+            let view = EventView::new(event);
+            let text = view.and_then(|view| serde_json::to_string(&view).ok()).unwrap_or_default();
+            one_line(&text, TRACE_WIDTH)
+        });
+        self.say(lines.collect());
+        Ok(())
+    }
+
+    fn clear(&mut self) {
+        if self.app.output.can_draw() {
+            self.view.canvas.disturbed();
+            self.view.canvas.row("\u{1b}[H\u{1b}[2J".to_owned());
+        }
+    }
+
+    async fn export(&mut self, argument: &str) -> Result<(), Failure> {
+        let file = if argument.is_empty() {
+            PathBuf::from(format!("agentd-{}.jsonl", ids::short(&self.session_id)))
+        } else {
+            PathBuf::from(argument)
+        };
+        let is_markdown = file.extension().is_some_and(|extension| extension == "md");
+        let format = if is_markdown { ExportFormat::Markdown } else { ExportFormat::Jsonl };
+        let mut sink = Sink::file(&file)?;
+        export::write(&self.client, &self.session_id, format, &mut sink).await?;
+        self.view.note(Tone::Dim, &format!("wrote {}", file.display()));
+        Ok(())
+    }
+
+    fn show_queue(&mut self) {
+        let waiting = self.view.transcript.queue().enumerate();
+        let lines: Vec<String> = waiting
+            .map(|(index, message)| {
+                let name = one_line(&message.author.name, 30);
+                format!("{:>3}  {name}: {}", index + 1, one_line(&message.text, 80))
+            })
+            .collect();
+        if lines.is_empty() {
+            self.view.note(Tone::Dim, "nothing waits");
+        } else {
+            self.say(lines);
+        }
+    }
+
+    async fn withdraw(&mut self, argument: &str) -> Result<(), Failure> {
+        let waiting: Vec<&str> =
+            self.view.transcript.queue().map(|message| message.item_id.as_str()).collect();
+        let Some(item_id) = pick_queued(&waiting, argument).map(str::to_owned) else {
+            self.view.note(Tone::Warn, "no such message waits; /queue shows their numbers");
+            return Ok(());
+        };
+        let request = v1::WithdrawMessageRequest {
+            session_id: self.session_id.clone(),
+            item_id,
+            author: Some(self.app.author()),
+        };
+        let answer = self.client.turn().withdraw_message(with_deadline(request, PATIENCE)).await;
+        answer.map(drop).map_err(|status| rpc_failure("cannot take the message back", status))
+    }
+
+    fn set_reasoning(&mut self, argument: &str) {
+        let show = match argument {
+            "on" => true,
+            "off" => false,
+            _ => !self.view.show_reasoning,
+        };
+        self.view.end_stream();
+        self.view.show_reasoning = show;
+        let state = if show { "shown" } else { "hidden" };
+        self.view.note(Tone::Dim, &format!("reasoning is {state}"));
+    }
+}
+
+fn pick_choice(choices: &[String], text: &str) -> Option<String> {
+    let text = text.trim();
+    let by_number =
+        text.parse::<usize>().ok().and_then(|number| choices.get(number.checked_sub(1)?));
+    let by_name = choices.iter().find(|choice| choice.eq_ignore_ascii_case(text));
+    by_name.or(by_number).cloned()
+}
+
+/// A queued message by its number, its id, or the only one.
+fn pick_queued<'q>(waiting: &[&'q str], wanted: &str) -> Option<&'q str> {
+    if wanted.is_empty() {
+        return match waiting {
+            [only] => Some(only),
+            _ => None,
+        };
+    }
+    // Ids begin with a zero.
+    if !wanted.starts_with('0')
+        && let Ok(number) = wanted.parse::<usize>()
+        && let Some(found) = number.checked_sub(1).and_then(|index| waiting.get(index))
+    {
+        return Some(found);
+    }
+    let wanted = wanted.to_ascii_uppercase();
+    let mut fits = waiting.iter().filter(|item_id| item_id.starts_with(&wanted));
+    let found = fits.next()?;
+    fits.next().is_none().then_some(*found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_choice_is_named_or_numbered() {
+        let choices = ["continue".to_owned(), "stop".to_owned()];
+        let check = |text: &str, expect: Option<&str>| {
+            assert_eq!(pick_choice(&choices, text).as_deref(), expect, "{text:?}");
+        };
+        check("continue", Some("continue"));
+        check(" STOP ", Some("stop"));
+        check("1", Some("continue"));
+        check("2", Some("stop"));
+        check("0", None);
+        check("3", None);
+        check("go on please", None);
+    }
+
+    #[test]
+    fn a_queued_message_is_numbered_named_or_the_only_one() {
+        let check = |waiting: &[&str], wanted: &str, expect: Option<&str>| {
+            assert_eq!(pick_queued(waiting, wanted), expect, "{wanted:?}");
+        };
+        check(&["01A", "01B"], "2", Some("01B"));
+        check(&["01A", "01B"], "01a", Some("01A"));
+        check(&["01A", "01B"], "01", None);
+        check(&["01A", "01B"], "", None);
+        check(&["01A"], "", Some("01A"));
+        check(&[], "1", None);
+    }
+}

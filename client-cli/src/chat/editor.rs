@@ -1,0 +1,158 @@
+//! The line editor, on a thread of its own, and the printer that writes above its prompt.
+//!
+//! Both block: the editor on a key, the printer while the editor is busy (a history search, a list of
+//! completions). So neither is touched by the conversation; channels stand between. The editor begins
+//! a line only when it is told to, and the conversation prints only between `Ready` and the end of
+//! the line, one piece at a time.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use agentd_shared::client_config::{ClientConfig, EditMode};
+use rustyline::config::{Builder, ColorMode, CompletionType};
+use rustyline::error::ReadlineError;
+use rustyline::hint::HistoryHinter;
+use rustyline::history::FileHistory;
+use rustyline::{Cmd, Config, Editor, ExternalPrinter, KeyCode, KeyEvent, Modifiers};
+use tokio::sync::mpsc::Sender;
+
+use super::editor_helper::{EditorHelper, SharedVocabulary, joined};
+use super::input::Input;
+
+/// What stands before the input.
+const PROMPT: &str = "❯ ";
+/// Milliseconds to wait for the rest of an escape sequence.
+const ESCAPE_TIMEOUT_MS: u16 = 50;
+
+type LineEditor = Editor<EditorHelper, FileHistory>;
+
+/// The conversation's end of the editor.
+#[derive(Debug)]
+pub(super) struct EditorHandle {
+    go: SyncSender<()>,
+    print: SyncSender<String>,
+    /// The editor has listed completions, so that nobody knows which rows stand above the prompt.
+    listed: Arc<AtomicBool>,
+}
+
+/// How the editor is set up.
+#[derive(Debug)]
+pub(super) struct EditorSetup<'a> {
+    /// Keys and history size.
+    pub(super) config: &'a ClientConfig,
+    /// Where the history is kept.
+    pub(super) history_file: PathBuf,
+    /// What can be completed.
+    pub(super) vocabulary: SharedVocabulary,
+    /// Whether the prompt has colour.
+    pub(super) colored: bool,
+}
+
+impl EditorHandle {
+    /// Starts both threads. `Input` comes through `inputs`.
+    ///
+    /// # Errors
+    /// When the terminal cannot be used for editing.
+    pub(super) fn start(
+        setup: EditorSetup<'_>,
+        inputs: Sender<Input>,
+    ) -> Result<Self, ReadlineError> {
+        let listed = Arc::new(AtomicBool::new(false));
+        let mut editor: LineEditor = Editor::with_config(config(setup.config)?)?;
+        let ready = inputs.clone();
+        editor.set_helper(Some(EditorHelper {
+            vocabulary: setup.vocabulary,
+            colored: setup.colored,
+            on_ready: Box::new(move || drop(ready.blocking_send(Input::Ready))),
+            fresh: AtomicBool::new(false),
+            listed: Arc::clone(&listed),
+            history: HistoryHinter::new(),
+        }));
+        for newline in
+            [KeyEvent::ctrl('J'), KeyEvent(KeyCode::Enter, Modifiers::ALT), KeyEvent::alt('\r')]
+        {
+            editor.bind_sequence(newline, Cmd::Newline);
+        }
+        // There is none on the first start; a broken one is not worth refusing to work.
+        drop(editor.load_history(&setup.history_file));
+        let printer = editor.create_external_printer()?;
+        let (go, wait) = sync_channel(1);
+        let (print, pieces) = sync_channel(1);
+        let printed = inputs.clone();
+        let history_file = setup.history_file;
+        let named = |name: &str| std::thread::Builder::new().name(name.to_owned());
+        named("editor").spawn(move || edit(editor, &wait, &inputs, &history_file))?;
+        named("printer").spawn(move || print_all(printer, &pieces, &printed))?;
+        Ok(Self { go, print, listed })
+    }
+
+    /// Begins a line.
+    pub(super) fn begin_line(&self) {
+        // The thread takes one at a time, and we send one for each line that came.
+        let _ = self.go.try_send(());
+    }
+
+    /// Writes rows above the prompt. [`Input::Printed`] follows.
+    pub(super) fn print(&self, rows: String) {
+        let _ = self.print.try_send(rows);
+    }
+
+    /// Tells whether the editor has listed something since it was asked last.
+    pub(super) fn take_listed(&self) -> bool {
+        self.listed.swap(false, Ordering::Relaxed)
+    }
+}
+
+fn config(client: &ClientConfig) -> Result<Config, ReadlineError> {
+    let builder: Builder = Config::builder()
+        .max_history_size(client.history_size)?
+        .history_ignore_dups(true)?
+        .history_ignore_space(true)
+        .completion_type(CompletionType::List)
+        .keyseq_timeout(Some(ESCAPE_TIMEOUT_MS))
+        // The helper decides about colour; the editor must ask it in any case.
+        .color_mode(ColorMode::Forced)
+        .bracketed_paste(true)
+        .edit_mode(match client.edit_mode {
+            EditMode::Emacs => rustyline::EditMode::Emacs,
+            EditMode::Vi => rustyline::EditMode::Vi,
+        });
+    Ok(builder.build())
+}
+
+fn edit(mut editor: LineEditor, go: &Receiver<()>, inputs: &Sender<Input>, history: &PathBuf) {
+    while go.recv().is_ok() {
+        if let Some(helper) = editor.helper() {
+            helper.fresh.store(true, Ordering::Relaxed);
+        }
+        let input = match editor.readline(PROMPT) {
+            Ok(line) => {
+                if editor.add_history_entry(&line).unwrap_or(false) {
+                    // A full disk must not stop the conversation.
+                    drop(editor.append_history(history));
+                }
+                Input::Line(joined(&line))
+            }
+            Err(ReadlineError::Interrupted | ReadlineError::Signal(_)) => Input::Interrupt,
+            Err(ReadlineError::Eof) => Input::End,
+            Err(error) => Input::Failed(error.to_string()),
+        };
+        if inputs.blocking_send(input).is_err() {
+            return;
+        }
+    }
+}
+
+fn print_all(mut printer: impl ExternalPrinter, pieces: &Receiver<String>, inputs: &Sender<Input>) {
+    while let Ok(piece) = pieces.recv() {
+        let input = match printer.print(piece) {
+            Ok(()) => Input::Printed,
+            Err(error) => Input::Failed(error.to_string()),
+        };
+        if inputs.blocking_send(input).is_err() {
+            return;
+        }
+    }
+}

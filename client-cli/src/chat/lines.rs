@@ -1,0 +1,202 @@
+//! Events that are one line in a chat and on the stderr of `send`.
+
+use std::time::Duration;
+
+use agentd_proto::v1;
+use agentd_proto::v1::event::Body;
+use agentd_shared::text::{human_duration, one_line};
+
+use crate::style;
+
+/// Columns for the arguments and the result of a tool.
+const DETAIL_WIDTH: usize = 100;
+/// Columns for a name.
+const NAME_WIDTH: usize = 40;
+
+/// How a line is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tone {
+    /// By the way.
+    Dim,
+    /// Done.
+    Good,
+    /// To look at.
+    Warn,
+    /// Wrong.
+    Error,
+}
+
+impl Tone {
+    /// Its style.
+    pub(crate) fn style(self) -> anstyle::Style {
+        match self {
+            Self::Dim => style::DIM,
+            Self::Good => style::GOOD,
+            Self::Warn => style::WARN,
+            Self::Error => style::ERROR,
+        }
+    }
+}
+
+/// A line without control characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Line {
+    /// How it is meant.
+    pub(crate) tone: Tone,
+    /// The text.
+    pub(crate) text: String,
+}
+
+impl std::ops::Deref for Line {
+    type Target = str;
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
+
+fn line(tone: Tone, text: String) -> Line {
+    Line { tone, text }
+}
+
+/// What an event tells in a line; nothing for events that are text, ends of turns, or bookkeeping.
+pub(crate) fn notes(event: &v1::Event) -> Option<Line> {
+    Some(match event.body.as_ref()? {
+        Body::ToolCallStarted(call) => {
+            let name = one_line(&call.name, NAME_WIDTH);
+            let arguments = one_line(&call.arguments_json, DETAIL_WIDTH);
+            line(Tone::Dim, format!("◇ {name} {arguments}"))
+        }
+        Body::ToolCallFinished(call) => tool_result(call),
+        Body::AttemptRestarted(restarted) => {
+            let error = restarted.error.clone().unwrap_or_default();
+            let why = one_line(&error.message, DETAIL_WIDTH);
+            let attempt = restarted.attempt;
+            line(
+                Tone::Warn,
+                format!("↻ the answer broke off ({why}); attempt {attempt} begins anew"),
+            )
+        }
+        Body::ContextTrimmed(trimmed) => line(
+            Tone::Dim,
+            format!(
+                "◆ older turns no longer fit: about {} tokens left out",
+                trimmed.dropped_tokens
+            ),
+        ),
+        Body::Notice(notice) => {
+            let warn = notice.level() == v1::NoticeLevel::Warn;
+            let tone = if warn { Tone::Warn } else { Tone::Dim };
+            line(tone, format!("◆ {}", one_line(&notice.text, 500)))
+        }
+        Body::TurnResumed(resumed) => {
+            line(Tone::Dim, format!("◆ the turn goes on{}", by(resumed.by.as_ref())))
+        }
+        Body::SessionRenamed(renamed) => {
+            let title = one_line(&renamed.title, DETAIL_WIDTH);
+            line(Tone::Dim, format!("◆ title: {title}{}", by(renamed.by.as_ref())))
+        }
+        Body::ModelChanged(changed) => {
+            let model = match changed.model.as_str() {
+                "" => "the daemon's default".to_owned(),
+                model => one_line(model, NAME_WIDTH),
+            };
+            line(
+                Tone::Dim,
+                format!("◆ model from the next turn on: {model}{}", by(changed.by.as_ref())),
+            )
+        }
+        Body::QuestionAnswered(answered) if !answered.choice.is_empty() => {
+            let choice = one_line(&answered.choice, NAME_WIDTH);
+            line(Tone::Dim, format!("◆ answered: {choice}{}", by(answered.by.as_ref())))
+        }
+        Body::Unknown(unknown) => {
+            let kind = one_line(&unknown.kind, NAME_WIDTH);
+            line(Tone::Dim, format!("◆ an event that this version does not know: {kind}"))
+        }
+        _ => return None,
+    })
+}
+
+fn tool_result(call: &v1::ToolCallFinished) -> Line {
+    let took = human_duration(Duration::from_millis(call.elapsed_ms));
+    let result = one_line(&call.output, DETAIL_WIDTH);
+    let code = one_line(&call.error_code, NAME_WIDTH);
+    match call.status() {
+        v1::ToolStatus::Success | v1::ToolStatus::Unspecified => {
+            line(Tone::Good, format!("✓ {took}  {result}"))
+        }
+        v1::ToolStatus::Partial => line(Tone::Warn, format!("◐ {took}  {result}")),
+        v1::ToolStatus::Empty => line(Tone::Good, format!("✓ {took}  nothing found")),
+        v1::ToolStatus::RetryableError | v1::ToolStatus::FatalError => {
+            line(Tone::Error, format!("✗ {took}  {code} {result}"))
+        }
+        v1::ToolStatus::Repeated => line(Tone::Warn, "↺ not run: the same call again".to_owned()),
+        v1::ToolStatus::Skipped => line(Tone::Warn, format!("– not run  {result}")),
+        v1::ToolStatus::Interrupted => {
+            line(Tone::Warn, format!("✗ {took}  cut off; what it did is not known"))
+        }
+    }
+}
+
+/// " by NAME", or nothing.
+pub(crate) fn by(author: Option<&v1::Author>) -> String {
+    author.map_or(String::new(), |author| format!(" by {}", one_line(&author.name, NAME_WIDTH)))
+}
+
+/// The line under a finished turn.
+pub(crate) fn footer(completed: &v1::TurnCompleted, model: &str) -> String {
+    let took = human_duration(Duration::from_millis(completed.elapsed_ms));
+    let usage = completed.usage.unwrap_or_default();
+    let about = if usage.estimated { "~" } else { "" };
+    let tokens = usage.prompt_tokens.saturating_add(usage.completion_tokens);
+    let mut text = format!("└ {took} · {about}{tokens} tokens · {}", one_line(model, NAME_WIDTH));
+    match completed.end() {
+        v1::TurnEnd::Unspecified | v1::TurnEnd::Answered => {}
+        v1::TurnEnd::OutputLimit => text.push_str(" · cut by the model's output limit"),
+        v1::TurnEnd::RoundsLimit => text.push_str(" · ended by the limit of rounds"),
+        v1::TurnEnd::Refused => text.push_str(" · refused by the provider"),
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(body: Body, expect: Option<&str>) {
+        let event = v1::Event { seq: 1, body: Some(body), ..Default::default() };
+        assert_eq!(notes(&event).map(|line| line.text).as_deref(), expect);
+    }
+
+    #[test]
+    fn tools_are_a_line_each_way() {
+        check(
+            Body::ToolCallStarted(v1::ToolCallStarted {
+                name: "calculator".into(),
+                arguments_json: "{\"expression\":\n \"1+1\u{1b}[2J\"}".into(),
+                ..Default::default()
+            }),
+            Some("◇ calculator {\"expression\": \"1+1\\u{1b}[2J\"}"),
+        );
+        let finished = |status: v1::ToolStatus| v1::ToolCallFinished {
+            status: status.into(),
+            output: "2".into(),
+            error_code: "X".into(),
+            elapsed_ms: 12,
+            ..Default::default()
+        };
+        check(Body::ToolCallFinished(finished(v1::ToolStatus::Success)), Some("✓ 12 ms  2"));
+        check(Body::ToolCallFinished(finished(v1::ToolStatus::FatalError)), Some("✗ 12 ms  X 2"));
+        check(Body::UsageRecorded(v1::UsageRecorded::default()), None);
+    }
+
+    #[test]
+    fn the_footer_tells_time_tokens_and_model() {
+        let usage = v1::Usage { prompt_tokens: 300, completion_tokens: 12, ..Default::default() };
+        let mut completed =
+            v1::TurnCompleted { elapsed_ms: 1_234, usage: Some(usage), ..Default::default() };
+        assert_eq!(footer(&completed, "m1"), "└ 1.2 s · 312 tokens · m1");
+        completed.end = v1::TurnEnd::Refused.into();
+        assert!(footer(&completed, "m1").ends_with("· refused by the provider"));
+    }
+}

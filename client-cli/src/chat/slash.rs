@@ -1,0 +1,313 @@
+//! Slash commands: one table drives help, completion and dispatch.
+
+/// A command typed in a chat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SlashCommand {
+    /// Shows commands and keys.
+    Help,
+    /// Begins a new session.
+    New,
+    /// Lists sessions.
+    Sessions,
+    /// Goes to another session.
+    Switch,
+    /// Shows or sets the title.
+    Title,
+    /// Shows or sets the model.
+    Model,
+    /// Shows how the daemon is.
+    Status,
+    /// Shows token counts.
+    Stats,
+    /// Shows the newest events.
+    Trace,
+    /// Clears the screen.
+    Clear,
+    /// Writes the session to a file.
+    Export,
+    /// Shows what waits.
+    Queue,
+    /// Takes back a queued message.
+    Withdraw,
+    /// Cancels the running turn.
+    Interrupt,
+    /// Reaches the running turn.
+    Steer,
+    /// Shows or hides reasoning.
+    Reasoning,
+    /// Answers the open question.
+    Answer,
+    /// Answers the open question with its first choice.
+    Continue,
+    /// Ends a suspended turn.
+    Stop,
+    /// Leaves.
+    Quit,
+}
+
+/// One line of the table.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    /// The command.
+    pub(crate) command: SlashCommand,
+    /// Its names, the shown one first, without the slash.
+    pub(crate) names: &'static [&'static str],
+    /// Its argument, as help shows it.
+    pub(crate) argument: &'static str,
+    /// What it does.
+    pub(crate) about: &'static str,
+    /// What completes its argument.
+    pub(crate) completes: Completes,
+}
+
+/// What completes an argument.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Completes {
+    /// Nothing.
+    Nothing,
+    /// Ids of sessions.
+    Sessions,
+    /// Names of models.
+    Models,
+    /// "on" and "off".
+    OnOff,
+    /// Ids of queued messages.
+    Queue,
+    /// Choices of the open question.
+    Choices,
+}
+
+const fn entry(
+    command: SlashCommand,
+    names: &'static [&'static str],
+    argument: &'static str,
+    about: &'static str,
+    completes: Completes,
+) -> Entry {
+    Entry { command, names, argument, about, completes }
+}
+
+/// All commands, in the order of the help.
+pub(crate) const TABLE: &[Entry] = &[
+    entry(SlashCommand::Help, &["help", "?"], "", "show commands and keys", Completes::Nothing),
+    entry(SlashCommand::New, &["new"], "", "begin a new session", Completes::Nothing),
+    entry(SlashCommand::Sessions, &["sessions", "list"], "", "list sessions", Completes::Nothing),
+    entry(
+        SlashCommand::Switch,
+        &["switch", "attach"],
+        "ID",
+        "go to another session (beginning of its id, or `last`)",
+        Completes::Sessions,
+    ),
+    entry(SlashCommand::Title, &["title"], "[TEXT]", "show or set the title", Completes::Nothing),
+    entry(
+        SlashCommand::Model,
+        &["model"],
+        "[NAME]",
+        "show or set the model; `default` for the daemon's",
+        Completes::Models,
+    ),
+    entry(SlashCommand::Status, &["status"], "", "how the daemon is", Completes::Nothing),
+    entry(
+        SlashCommand::Stats,
+        &["stats"],
+        "",
+        "turns and tokens of this session",
+        Completes::Nothing,
+    ),
+    entry(SlashCommand::Trace, &["trace"], "[N]", "show the newest N events", Completes::Nothing),
+    entry(SlashCommand::Clear, &["clear"], "", "clear the screen", Completes::Nothing),
+    entry(
+        SlashCommand::Export,
+        &["export"],
+        "[FILE]",
+        "write the session to a file (.md for Markdown)",
+        Completes::Nothing,
+    ),
+    entry(SlashCommand::Queue, &["queue"], "", "show messages that wait", Completes::Nothing),
+    entry(
+        SlashCommand::Withdraw,
+        &["withdraw"],
+        "ID",
+        "take back a queued message (number in /queue, or id)",
+        Completes::Queue,
+    ),
+    entry(
+        SlashCommand::Interrupt,
+        &["interrupt"],
+        "[TEXT]",
+        "cancel the running turn, then send TEXT (also `!TEXT`)",
+        Completes::Nothing,
+    ),
+    entry(
+        SlashCommand::Steer,
+        &["steer"],
+        "TEXT",
+        "tell the running turn something (also `>TEXT`)",
+        Completes::Nothing,
+    ),
+    entry(
+        SlashCommand::Reasoning,
+        &["reasoning", "think"],
+        "[on|off]",
+        "show or hide reasoning",
+        Completes::OnOff,
+    ),
+    entry(
+        SlashCommand::Answer,
+        &["answer"],
+        "CHOICE",
+        "answer the open question (or type the choice)",
+        Completes::Choices,
+    ),
+    entry(
+        SlashCommand::Continue,
+        &["continue", "resume"],
+        "",
+        "answer the open question with its first choice",
+        Completes::Nothing,
+    ),
+    entry(SlashCommand::Stop, &["stop"], "", "end the turn that waits or runs", Completes::Nothing),
+    entry(
+        SlashCommand::Quit,
+        &["quit", "exit", "bye"],
+        "",
+        "leave; the session stays",
+        Completes::Nothing,
+    ),
+];
+
+/// What a line means.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Line<'l> {
+    /// Nothing.
+    Empty,
+    /// A message that waits for its turn.
+    Message(&'l str),
+    /// A message to the running turn.
+    Steer(&'l str),
+    /// A message that cancels the running turn.
+    Interrupt(&'l str),
+    /// A command and the rest of its line.
+    Command(SlashCommand, &'l str),
+    /// No such command; what was meant, if anything is near.
+    Unknown(&'l str, Option<&'static str>),
+}
+
+/// Reads a line. `//text` is a message that begins with a slash.
+pub(crate) fn parse(line: &str) -> Line<'_> {
+    let text = line.trim();
+    if text.is_empty() {
+        return Line::Empty;
+    }
+    if let Some(steer) = text.strip_prefix('>').map(str::trim_start)
+        && !steer.is_empty()
+        // A quoted block is a message.
+        && !text.contains('\n')
+    {
+        return Line::Steer(steer);
+    }
+    if let Some(interrupt) = text.strip_prefix('!').map(str::trim_start)
+        && !interrupt.is_empty()
+        && !text.contains('\n')
+    {
+        return Line::Interrupt(interrupt);
+    }
+    let Some(command) = text.strip_prefix('/') else { return Line::Message(text) };
+    if command.starts_with('/') {
+        return Line::Message(command);
+    }
+    let (name, argument) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
+    // "/usr/bin/env is missing" is about a path.
+    if name.contains('/') {
+        return Line::Message(text);
+    }
+    match find(name) {
+        Some(entry) => Line::Command(entry.command, argument.trim()),
+        None => Line::Unknown(name, nearest(name)),
+    }
+}
+
+/// Finds a command by one of its names.
+pub(crate) fn find(name: &str) -> Option<&'static Entry> {
+    TABLE.iter().find(|entry| entry.names.contains(&name))
+}
+
+fn nearest(name: &str) -> Option<&'static str> {
+    let shown = |entry: &'static Entry| entry.names.first().copied();
+    if !name.is_empty()
+        && let Some(begun) = TABLE.iter().filter_map(shown).find(|known| known.starts_with(name))
+    {
+        return Some(begun);
+    }
+    TABLE
+        .iter()
+        .flat_map(|entry| entry.names)
+        .map(|known| (strsim::damerau_levenshtein(known, name), *known))
+        .min()
+        .filter(|(distance, known)| *distance <= 2 && *distance < known.len())
+        .map(|(_, known)| known)
+}
+
+/// The help text, in lines.
+pub(crate) fn help() -> Vec<String> {
+    let mut lines: Vec<String> = TABLE
+        .iter()
+        .map(|entry| {
+            let name = entry.names.first().copied().unwrap_or_default();
+            let usage = format!("/{name} {}", entry.argument);
+            format!("  {:<20} {}", usage.trim_end(), entry.about)
+        })
+        .collect();
+    lines.extend(
+        [
+            "",
+            "  Enter sends; Alt-Enter, Ctrl-J or a backslash before Enter begin a new line.",
+            "  Tab completes commands and ids; Up and Ctrl-R look into the history.",
+            "  Ctrl-C cancels the running turn, else clears the line; twice leaves. Ctrl-D leaves.",
+            "  While a turn runs a message waits for its end; `>TEXT` steers it, `!TEXT` interrupts it.",
+            "  A message that begins with a slash is written with two.",
+        ]
+        .map(str::to_owned),
+    );
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_messages_commands_or_both_with_a_delivery() {
+        let check = |line: &str, expect: Line<'_>| assert_eq!(parse(line), expect, "{line:?}");
+        check("  ", Line::Empty);
+        check("hello", Line::Message("hello"));
+        check(" /help ", Line::Command(SlashCommand::Help, ""));
+        check("/title  my talk ", Line::Command(SlashCommand::Title, "my talk"));
+        check("/attach 01JZ", Line::Command(SlashCommand::Switch, "01JZ"));
+        check("/model\tm1", Line::Command(SlashCommand::Model, "m1"));
+        check("> look here", Line::Steer("look here"));
+        check("!stop it", Line::Interrupt("stop it"));
+        check("!", Line::Message("!"));
+        check("> quoted\nand text", Line::Message("> quoted\nand text"));
+        check("//etc is a path", Line::Message("/etc is a path"));
+        check("/usr/bin/env fails", Line::Message("/usr/bin/env fails"));
+        check("/hlep", Line::Unknown("hlep", Some("help")));
+        check("/ses", Line::Unknown("ses", Some("sessions")));
+        check("/xyzzyx", Line::Unknown("xyzzyx", None));
+        check("/", Line::Unknown("", None));
+    }
+
+    #[test]
+    fn every_name_is_used_once_and_is_in_the_help() {
+        let mut names: Vec<&str> = TABLE.iter().flat_map(|entry| entry.names).copied().collect();
+        names.sort_unstable();
+        let all = names.len();
+        names.dedup();
+        assert_eq!(names.len(), all);
+        let text = help().join("\n");
+        for entry in TABLE {
+            assert!(text.contains(&format!("/{}", entry.names[0])), "{:?}", entry.command);
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Text that arrives in pieces, turned into rows line by line.
+
+use agentd_shared::transcript::TextChannel;
+
+use crate::markdown::{Look, Markdown, quoted_rows};
+use crate::style;
+
+/// Longest line that is rendered as one, in bytes. A longer one is broken, so that redrawing the
+/// open end stays cheap.
+const MAX_LINE_BYTES: usize = 4096;
+
+/// Rows that a piece made.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Drawn {
+    /// Rows that will not change any more.
+    pub(crate) finished: Vec<String>,
+    /// Rows of what is still open.
+    pub(crate) open: Vec<String>,
+}
+
+/// One text of one item.
+#[derive(Debug)]
+pub(crate) struct StreamText {
+    /// ULID of the item, or the id of a tool call.
+    pub(crate) item_id: String,
+    /// Which of its texts.
+    pub(crate) channel: TextChannel,
+    markdown: Markdown,
+    tail: String,
+}
+
+impl StreamText {
+    /// Begins a text.
+    pub(crate) fn new(item_id: &str, channel: TextChannel) -> Self {
+        Self {
+            item_id: item_id.to_owned(),
+            channel,
+            markdown: Markdown::default(),
+            tail: String::new(),
+        }
+    }
+
+    /// Adds a piece.
+    pub(crate) fn push(&mut self, piece: &str, look: Look) -> Drawn {
+        self.tail.push_str(piece);
+        let mut finished = Vec::new();
+        while let Some(line) = self.take_line() {
+            finished.extend(self.rows(&line, look));
+        }
+        let open = match self.channel {
+            TextChannel::Text => self.markdown.open_rows(&self.tail, look),
+            TextChannel::Reasoning | TextChannel::ToolOutput if self.tail.is_empty() => Vec::new(),
+            TextChannel::Reasoning | TextChannel::ToolOutput => {
+                quoted_rows(&self.tail, style::DIM, look)
+            }
+        };
+        Drawn { finished, open }
+    }
+
+    /// Ends the text.
+    pub(crate) fn finish(&mut self, look: Look) -> Vec<String> {
+        let mut rows = Vec::new();
+        if !self.tail.is_empty() {
+            let line = std::mem::take(&mut self.tail);
+            rows.extend(self.rows(&line, look));
+        }
+        rows.extend(self.markdown.finish(look));
+        rows
+    }
+
+    fn rows(&mut self, line: &str, look: Look) -> Vec<String> {
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        match self.channel {
+            TextChannel::Text => self.markdown.line(line, look),
+            TextChannel::Reasoning | TextChannel::ToolOutput => quoted_rows(line, style::DIM, look),
+        }
+    }
+
+    fn take_line(&mut self) -> Option<String> {
+        if let Some((line, rest)) = self.tail.split_once('\n') {
+            let (line, rest) = (line.to_owned(), rest.to_owned());
+            self.tail = rest;
+            return Some(line);
+        }
+        if self.tail.len() <= MAX_LINE_BYTES {
+            return None;
+        }
+        let mut end = MAX_LINE_BYTES;
+        while !self.tail.is_char_boundary(end) {
+            end -= 1;
+        }
+        let head = self.tail.get(..end)?;
+        // A space near the end is a better place to break than the middle of a word.
+        let end = head.rfind(' ').filter(|space| *space > end / 2).map_or(end, |space| space + 1);
+        let rest = self.tail.split_off(end);
+        Some(std::mem::replace(&mut self.tail, rest))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOOK: Look = Look { width: 40, colored: false };
+
+    #[test]
+    fn any_cutting_gives_the_same_rows() {
+        let text = "# Title\r\ntext **bold** 世界\n```rust\nlet a = 1;\n```\n| a | b |\n|--|--|\n| 1 | 2 |\nend";
+        let mut whole = StreamText::new("I", TextChannel::Text);
+        let mut expect = whole.push(text, LOOK).finished;
+        expect.extend(whole.finish(LOOK));
+        assert_eq!(expect.first().map(String::as_str), Some("Title"));
+        let mut cut = StreamText::new("I", TextChannel::Text);
+        let mut rows = Vec::new();
+        for character in text.chars() {
+            rows.extend(cut.push(&character.to_string(), LOOK).finished);
+        }
+        rows.extend(cut.finish(LOOK));
+        assert_eq!(rows, expect);
+    }
+
+    #[test]
+    fn en_01_an_endless_line_is_broken_between_characters() {
+        for filler in 0..4 {
+            let text = format!("{}{}", "a".repeat(filler), "世".repeat(2_000));
+            let mut stream = StreamText::new("I", TextChannel::Text);
+            let mut rows = stream.push(&text, LOOK).finished;
+            assert!(!rows.is_empty());
+            rows.extend(stream.finish(LOOK));
+            assert_eq!(rows.concat(), text);
+        }
+    }
+
+    #[test]
+    fn reasoning_stands_behind_a_bar() {
+        let mut stream = StreamText::new("I", TextChannel::Reasoning);
+        let drawn = stream.push("one\ntwo \u{1b}[2J", LOOK);
+        assert_eq!(drawn.finished, ["│ one"]);
+        assert_eq!(drawn.open, ["│ two \\u{1b}[2J"]);
+    }
+}

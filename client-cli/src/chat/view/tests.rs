@@ -1,0 +1,260 @@
+use super::*;
+use crate::markdown::Look;
+
+const LOOK: Look = Look { width: 60, colored: false };
+
+struct Stage {
+    view: View,
+    seq: u64,
+}
+
+impl Stage {
+    fn new(mode: Mode) -> Self {
+        Self { view: View::new(Canvas::new(mode, LOOK), "me", true), seq: 0 }
+    }
+
+    fn durable(&mut self, turn_id: &str, body: Body) {
+        self.seq += 1;
+        self.view.event(&v1::Event {
+            seq: self.seq,
+            at_ms: 1_000,
+            turn_id: turn_id.into(),
+            body: Some(body),
+        });
+    }
+
+    fn delta(&mut self, item_id: &str, channel: v1::DeltaChannel, offset: u64, text: &str) {
+        let delta = v1::ItemDelta {
+            item_id: item_id.into(),
+            channel: channel.into(),
+            offset,
+            text: text.into(),
+        };
+        self.view.event(&v1::Event {
+            seq: 0,
+            at_ms: 1_000,
+            turn_id: "T".into(),
+            body: Some(Body::ItemDelta(delta)),
+        });
+    }
+
+    fn message(&mut self, item_id: &str, client_id: &str, text: &str) {
+        self.durable(
+            "",
+            Body::MessageAccepted(v1::MessageAccepted {
+                item_id: item_id.into(),
+                client_message_id: format!("c-{item_id}"),
+                text: text.into(),
+                delivery: v1::Delivery::Queue.into(),
+                author: Some(v1::Author { client_id: client_id.into(), name: client_id.into() }),
+            }),
+        );
+    }
+
+    fn start(&mut self, item_id: &str) {
+        let started = v1::TurnStarted {
+            item_ids: vec![item_id.into()],
+            provider: "p".into(),
+            model: "m1".into(),
+        };
+        self.durable("T", Body::TurnStarted(started));
+    }
+
+    fn finish(&mut self, item_id: &str, reasoning: &str, text: &str) {
+        let message = v1::AssistantMessage {
+            item_id: item_id.into(),
+            reasoning: reasoning.into(),
+            text: text.into(),
+            completeness: v1::MessageCompleteness::Complete.into(),
+            ..Default::default()
+        };
+        self.durable("T", Body::AssistantMessage(message));
+    }
+
+    fn complete(&mut self) {
+        let completed = v1::TurnCompleted {
+            end: v1::TurnEnd::Answered.into(),
+            rounds: 1,
+            usage: None,
+            elapsed_ms: 1_200,
+        };
+        self.durable("T", Body::TurnCompleted(completed));
+    }
+
+    /// Rows that are final, without cursor movement.
+    fn rows(&mut self) -> Vec<String> {
+        self.view.canvas.disturbed();
+        self.view.canvas.take_rows(0).lines().map(str::to_owned).collect()
+    }
+}
+
+#[test]
+fn a_turn_is_the_same_live_and_replayed() {
+    let mut live = Stage::new(Mode::Append);
+    live.message("M", "bob", "hi");
+    live.start("M");
+    live.delta("A", v1::DeltaChannel::Reasoning, 0, "thin");
+    live.delta("A", v1::DeltaChannel::Reasoning, 4, "king\nmore");
+    live.delta("A", v1::DeltaChannel::Text, 0, "Hello **wor");
+    live.delta("A", v1::DeltaChannel::Text, 11, "ld**\n- a");
+    live.finish("A", "thinking\nmore", "Hello **world**\n- a list");
+    live.complete();
+    let mut replayed = Stage::new(Mode::Append);
+    replayed.message("M", "bob", "hi");
+    replayed.start("M");
+    replayed.finish("A", "thinking\nmore", "Hello **world**\n- a list");
+    replayed.complete();
+    let expect = [
+        "bob ❯ hi",
+        "│ thinking",
+        "│ more",
+        "Hello world",
+        "• a list",
+        "└ 1.2 s · 0 tokens · m1",
+        "",
+    ];
+    assert_eq!(live.rows(), expect);
+    assert_eq!(replayed.rows(), expect);
+}
+
+#[test]
+fn own_messages_are_not_echoed_and_those_of_others_are_named() {
+    let mut stage = Stage::new(Mode::Append);
+    stage.view.sent("c-M");
+    stage.message("M", "me", "mine");
+    stage.message("N", "ann\u{1b}[2J", "theirs\nin two lines");
+    stage.message("O", "me", "from another run");
+    assert_eq!(
+        stage.rows(),
+        ["ann\\u{1b}[2J ❯ theirs", "  in two lines", "you ❯ from another run"]
+    );
+}
+
+#[test]
+fn a_message_that_waits_says_so_and_is_named_when_its_turn_comes() {
+    let mut stage = Stage::new(Mode::Append);
+    stage.message("M", "bob", "first");
+    stage.start("M");
+    stage.message("N", "bob", "second");
+    stage.complete();
+    stage.start("N");
+    let rows = stage.rows();
+    assert_eq!(rows[1..3], ["bob ❯ second", "  queued"]);
+    assert_eq!(rows.last().map(String::as_str), Some("▸ now: second"));
+}
+
+#[test]
+fn the_open_line_stands_above_the_prompt_and_is_replaced() {
+    let mut stage = Stage::new(Mode::Live);
+    stage.start("M");
+    stage.delta("A", v1::DeltaChannel::Text, 0, "Hel");
+    assert_eq!(stage.view.canvas.take_rows(10), "Hel\n");
+    stage.delta("A", v1::DeltaChannel::Text, 3, "lo");
+    assert_eq!(stage.view.canvas.take_rows(10), "\u{1b}[1A\r\u{1b}[JHello\n");
+    stage.delta("A", v1::DeltaChannel::Text, 3, "lo");
+    assert!(!stage.view.canvas.is_due(), "a repeated piece changes nothing");
+}
+
+#[test]
+fn hidden_reasoning_is_a_sign_of_life_that_goes_away() {
+    let mut stage = Stage::new(Mode::Live);
+    stage.view.show_reasoning = false;
+    stage.start("M");
+    stage.delta("A", v1::DeltaChannel::Reasoning, 0, "secret thoughts");
+    assert_eq!(stage.view.canvas.take_rows(10), "… thinking\n");
+    stage.delta("A", v1::DeltaChannel::Text, 0, "Answer");
+    assert_eq!(stage.view.canvas.take_rows(10), "\u{1b}[1A\r\u{1b}[JAnswer\n");
+    stage.finish("A", "secret thoughts", "Answer");
+    assert_eq!(stage.rows(), ["Answer"]);
+}
+
+#[test]
+fn a_pipe_gets_the_answer_as_written_and_remarks_apart() {
+    let mut stage = Stage::new(Mode::Raw);
+    stage.message("M", "bob", "hi");
+    stage.start("M");
+    stage.delta("A", v1::DeltaChannel::Reasoning, 0, "thoughts");
+    stage.delta("A", v1::DeltaChannel::Text, 0, "Hello **wor");
+    assert_eq!(stage.view.canvas.take_raw().0, "Hello **wor");
+    stage.finish("A", "thoughts", "Hello **world**");
+    stage.complete();
+    let (raw, notes) = stage.view.canvas.take_raw();
+    assert_eq!(raw, "ld**\n");
+    assert_eq!(notes, ["└ 1.2 s · 0 tokens · m1"]);
+}
+
+#[test]
+fn who_comes_and_goes_is_told_but_not_about_us() {
+    let mut stage = Stage::new(Mode::Append);
+    let participants = |names: &[&str]| {
+        let participant = |name: &&str| v1::Participant {
+            author: Some(v1::Author { client_id: (*name).into(), name: (*name).into() }),
+            attached_at_ms: 1,
+        };
+        names.iter().map(participant).collect::<Vec<_>>()
+    };
+    stage.view.attached(&v1::Attached {
+        participants: participants(&["me", "ann"]),
+        digest: "2 turns".into(),
+        ..Default::default()
+    });
+    let presence = v1::Presence { participants: participants(&["me", "bob"]) };
+    let event = v1::Event { body: Some(Body::Presence(presence)), ..Default::default() };
+    stage.view.event(&event);
+    assert_eq!(
+        stage.rows(),
+        ["◆ since you left: 2 turns", "◆ also here: ann", "◆ bob joined", "◆ ann left"]
+    );
+}
+
+#[test]
+fn ps_10_a_broken_attempt_is_announced_before_the_next_begins() {
+    let mut stage = Stage::new(Mode::Append);
+    stage.start("M");
+    stage.delta("A", v1::DeltaChannel::Text, 0, "AB");
+    stage.durable(
+        "T",
+        Body::AttemptRestarted(v1::AttemptRestarted {
+            discarded_item_id: "A".into(),
+            attempt: 2,
+            error: Some(v1::ErrorReport { message: "reset".into(), ..Default::default() }),
+        }),
+    );
+    stage.finish("B", "", "ABCD");
+    assert_eq!(
+        stage.rows(),
+        ["AB", "↻ the answer broke off (reset); attempt 2 begins anew", "ABCD"]
+    );
+}
+
+#[test]
+fn failures_questions_and_interruptions_say_what_to_do() {
+    let mut stage = Stage::new(Mode::Append);
+    stage.start("M");
+    stage.durable(
+        "T",
+        Body::QuestionAsked(v1::QuestionAsked {
+            question_id: "Q".into(),
+            prompt: "30 rounds are used up. Go on?".into(),
+            choices: vec!["continue".into(), "stop".into()],
+            ..Default::default()
+        }),
+    );
+    stage.durable(
+        "T",
+        Body::TurnInterrupted(v1::TurnInterrupted {
+            reason: v1::InterruptReason::User.into(),
+            by: Some(v1::Author { client_id: "b".into(), name: "bob".into() }),
+            usage: None,
+        }),
+    );
+    assert_eq!(
+        stage.rows(),
+        [
+            "? 30 rounds are used up. Go on?",
+            "  type a choice: 1) continue  2) stop",
+            "■ interrupted by bob",
+            ""
+        ]
+    );
+}

@@ -1,0 +1,408 @@
+//! The command line, as clap sees it.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::output::ColorChoice;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+    0  done (also when the reader of the output went away, as with `| head`)
+    1  the turn or the command failed
+    2  wrong usage
+    3  the daemon cannot be reached or started
+    4  not found
+    5  the turn was interrupted
+    6  the turn waits for an answer: open it with `agentctl chat --session ID`
+  130  stopped by Ctrl-C
+
+Examples:
+  agentctl chat                           talk in a new session
+  agentctl chat --continue                go on where you left off
+  agentctl send \"what is 17% of 2400?\"    ask once, answer on stdout
+  git diff | agentctl send --json         ask with a file, events as JSON Lines
+  agentctl attach last                    watch what another terminal does
+
+Environment:
+  AGENTD_HOME      one folder for configuration, data, state and socket
+  AGENTCTL_CLIENT  same as --client
+  NO_COLOR         no colour";
+
+/// Talks to the agent that lives on this machine.
+#[derive(Debug, Parser)]
+#[command(name = "agentctl", version, after_help = EXIT_CODES, propagate_version = true)]
+#[command(arg_required_else_help = true, disable_help_subcommand = true, max_term_width = 100)]
+pub(crate) struct Cli {
+    /// Options that every command has.
+    #[command(flatten)]
+    pub(crate) global: Global,
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Options that every command has.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Global {
+    /// Folder that holds configuration, data, state and socket
+    #[arg(long, global = true, value_name = "DIR", env = "AGENTD_HOME", hide_env = true)]
+    pub(crate) home: Option<PathBuf>,
+    /// Socket of the daemon
+    #[arg(long, global = true, value_name = "PATH")]
+    pub(crate) socket: Option<PathBuf>,
+    /// Name that stands for this terminal and keeps its place in each session
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(crate) client: Option<String>,
+    /// Do not start a daemon when none runs
+    #[arg(long, global = true)]
+    pub(crate) no_start: bool,
+    /// When to use colour
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        value_enum,
+        default_value_t,
+        hide_possible_values = false
+    )]
+    pub(crate) color: ColorChoice,
+}
+
+/// One command.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Talk in a session
+    #[command(after_help = "\
+Without an option a new session begins. Type /help inside for commands and keys.
+A message that is sent while a turn runs waits for its end; `/steer TEXT` (or `>TEXT`)
+reaches the running turn, `!TEXT` interrupts it.
+
+Examples:
+  agentctl chat
+  agentctl chat --continue
+  agentctl chat --session 01JZ
+  printf 'hello\\nwhat time is it?\\n' | agentctl chat")]
+    Chat(ChatArgs),
+    /// Send one message and print the answer
+    #[command(after_help = "\
+The answer goes to stdout as it streams, everything else to stderr. With --json each event is
+one JSON object on a line of stdout. Without TEXT, or with `-`, the message is read from stdin.
+
+Examples:
+  agentctl send \"list the files here\"
+  agentctl send --continue \"and how long is the longest?\"
+  agentctl send --session last --delivery steer \"skip the tests\"
+  cat notes.txt | agentctl send -
+  agentctl send --json \"hi\" | jq -r 'select(.kind == \"assistant_message\").body.text'")]
+    Send(SendArgs),
+    /// Watch a session until Ctrl-C, without writing to it
+    #[command(after_help = "\
+Examples:
+  agentctl attach last
+  agentctl attach 01JZ --from 1 --json")]
+    Attach(AttachArgs),
+    /// List, show, rename, delete, copy, export and import sessions
+    #[command(subcommand)]
+    Sessions(SessionsCommand),
+    /// Show how the daemon is
+    Status(JsonArgs),
+    /// Stop the daemon and wait until it is gone
+    Shutdown,
+    /// Make the daemon read its configuration again
+    Reload,
+    /// Write a consistent copy of the store while the daemon runs
+    #[command(after_help = "\
+Examples:
+  agentctl backup /mnt/usb/agentd-2025-06-01")]
+    Backup(BackupArgs),
+    /// Make, show or find the configuration
+    Config(ConfigArgs),
+    /// Print a completion script for a shell
+    #[command(after_help = "\
+Examples:
+  agentctl completions bash > ~/.local/share/bash-completion/completions/agentctl
+  agentctl completions fish > ~/.config/fish/completions/agentctl.fish")]
+    Completions(CompletionsArgs),
+    /// Print the versions of agentctl and of the running daemon
+    Version(JsonArgs),
+}
+
+/// Which session: at most one of these.
+#[derive(Debug, Clone, Default, Args)]
+#[group(multiple = false)]
+pub(crate) struct WhichSession {
+    /// Session by id, by at least 4 characters of its beginning, or `last`
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// The session that was used last
+    #[arg(long = "continue")]
+    pub(crate) resume: bool,
+    /// A new session (the default)
+    #[arg(long)]
+    pub(crate) new: bool,
+}
+
+/// Options of `chat`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ChatArgs {
+    /// Which session.
+    #[command(flatten)]
+    pub(crate) which: WhichSession,
+    /// Model that answers from the next turn on
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+}
+
+/// What happens to a message when a turn is running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum DeliveryChoice {
+    /// It runs after the turn.
+    #[default]
+    Queue,
+    /// The running turn is shown it at its next tool boundary.
+    Steer,
+    /// The running turn is cancelled, then it runs.
+    Interrupt,
+}
+
+/// Options of `send`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SendArgs {
+    /// The message; several words are joined by spaces
+    #[arg(value_name = "TEXT")]
+    pub(crate) text: Vec<String>,
+    /// Which session.
+    #[command(flatten)]
+    pub(crate) which: WhichSession,
+    /// Model that answers from the next turn on
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// What to do when a turn is running
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) delivery: DeliveryChoice,
+    /// Print events as JSON Lines
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Return when the message is stored; do not wait for the answer
+    #[arg(long)]
+    pub(crate) no_wait: bool,
+}
+
+/// Options of `attach`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct AttachArgs {
+    /// Session by id, by at least 4 characters of its beginning, or `last`
+    #[arg(value_name = "ID")]
+    pub(crate) session: String,
+    /// First event to show; without it: what this terminal has not seen
+    #[arg(long, value_name = "SEQ")]
+    pub(crate) from: Option<u64>,
+    /// Print events as JSON Lines
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Commands about sessions.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SessionsCommand {
+    /// List sessions, the most recently used first
+    List(ListArgs),
+    /// Show one session with its queue and open questions
+    Show(ShowArgs),
+    /// Give a session a title that stays
+    #[command(after_help = "\
+Examples:
+  agentctl sessions rename last \"tax return\"")]
+    Rename(RenameArgs),
+    /// Remove sessions with all they hold
+    Delete(DeleteArgs),
+    /// Copy a session up to an event into a new one
+    Fork(ForkArgs),
+    /// Write a session to a file
+    #[command(after_help = "\
+`jsonl` can be imported again; `markdown` is for people.
+
+Examples:
+  agentctl sessions export last --output talk.jsonl
+  agentctl sessions export 01JZ --format markdown > talk.md")]
+    Export(ExportArgs),
+    /// Create a session from an exported file
+    #[command(after_help = "\
+Examples:
+  agentctl sessions import talk.jsonl
+  ssh host agentctl sessions export last | agentctl sessions import -")]
+    Import(ImportArgs),
+}
+
+/// Only `--json`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct JsonArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Options of `sessions list`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ListArgs {
+    /// Most sessions to list; 0 means all
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) limit: usize,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Options of `sessions show`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ShowArgs {
+    /// Session by id, by at least 4 characters of its beginning, or `last`
+    #[arg(value_name = "ID")]
+    pub(crate) session: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Options of `sessions rename`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct RenameArgs {
+    /// Session by id, by at least 4 characters of its beginning, or `last`
+    #[arg(value_name = "ID")]
+    pub(crate) session: String,
+    /// The title; several words are joined by spaces
+    #[arg(value_name = "TITLE", required = true)]
+    pub(crate) title: Vec<String>,
+}
+
+/// Options of `sessions delete`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct DeleteArgs {
+    /// Sessions by id or by at least 4 characters of its beginning
+    #[arg(value_name = "ID", required = true)]
+    pub(crate) sessions: Vec<String>,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+/// Options of `sessions fork`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ForkArgs {
+    /// Session by id, by at least 4 characters of its beginning, or `last`
+    #[arg(value_name = "ID")]
+    pub(crate) session: String,
+    /// Last event to copy; without it: up to the end of the last finished turn
+    #[arg(long, value_name = "SEQ", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) at: Option<u64>,
+    /// Title of the copy
+    #[arg(long, value_name = "TITLE")]
+    pub(crate) title: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What an export looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// One JSON object per line; can be imported.
+    #[default]
+    Jsonl,
+    /// For people.
+    Markdown,
+}
+
+/// Options of `sessions export`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ExportArgs {
+    /// Session by id, by at least 4 characters of its beginning, or `last`
+    #[arg(value_name = "ID")]
+    pub(crate) session: String,
+    /// File to write; without it: stdout
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// What it looks like
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: ExportFormat,
+}
+
+/// Options of `sessions import`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ImportArgs {
+    /// File that `sessions export` wrote, or `-` for stdin
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Options of `backup`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct BackupArgs {
+    /// Directory to create
+    #[arg(value_name = "DEST")]
+    pub(crate) destination: PathBuf,
+}
+
+/// What to do with the configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ConfigAction {
+    /// Write a commented file when there is none.
+    Init,
+    /// Print what is in force and where each value comes from.
+    Show,
+    /// Print the path of the file.
+    Path,
+}
+
+/// Options of `config`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ConfigArgs {
+    /// What to do
+    #[arg(value_enum)]
+    pub(crate) action: ConfigAction,
+}
+
+/// Options of `completions`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_tree_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn session_options_exclude_each_other() {
+        let check = |line: &str, good: bool| {
+            let parsed = Cli::try_parse_from(line.split(' '));
+            assert_eq!(parsed.is_ok(), good, "{line}: {:?}", parsed.err());
+        };
+        check("agentctl chat", true);
+        check("agentctl chat --continue", true);
+        check("agentctl chat --session 01JZ --model m", true);
+        check("agentctl chat --session 01JZ --new", false);
+        check("agentctl chat --continue --new", false);
+        check("agentctl send hello world --json --delivery steer", true);
+        check("agentctl send --delivery later x", false);
+        check("agentctl sessions fork 01JZ --at 0", false);
+        check("agentctl --home /tmp/x --no-start status --json", true);
+        check("agentctl status --socket /tmp/s --color never", true);
+        check("agentctl config show", true);
+        check("agentctl completions fish", true);
+    }
+}

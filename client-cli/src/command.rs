@@ -1,0 +1,43 @@
+//! The commands, one file each.
+
+pub(crate) mod attach;
+mod backup;
+mod chat;
+mod completions;
+mod config;
+mod reload;
+mod send;
+pub(crate) mod sessions;
+mod shutdown;
+pub(crate) mod status;
+mod version;
+
+use crate::app::App;
+use crate::cli::{Cli, Command};
+use crate::exit::{Exit, Failure};
+use crate::output::Output;
+
+/// Runs the command of a command line.
+///
+/// # Errors
+/// What the command failed with.
+pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
+    // This one needs nothing from its surroundings and must work in a broken installation too.
+    if let Command::Completions(args) = &cli.command {
+        return completions::run(args, &Output::new(cli.global.color));
+    }
+    let app = App::new(&cli.global)?;
+    match cli.command {
+        Command::Chat(args) => Box::pin(chat::run(&args, &app)).await,
+        Command::Send(args) => Box::pin(send::run(&args, &app)).await,
+        Command::Attach(args) => Box::pin(attach::run(&args, &app)).await,
+        Command::Sessions(command) => Box::pin(sessions::run(&command, &app)).await,
+        Command::Status(args) => status::run(&args, &app).await,
+        Command::Shutdown => shutdown::run(&app).await,
+        Command::Reload => reload::run(&app).await,
+        Command::Backup(args) => backup::run(&args, &app).await,
+        Command::Config(args) => config::run(&args, &app).await,
+        Command::Completions(args) => completions::run(&args, &app.output),
+        Command::Version(args) => version::run(&args, &app).await,
+    }
+}

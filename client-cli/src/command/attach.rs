@@ -1,0 +1,137 @@
+//! `agentctl attach`: watches a session.
+
+use agentd_proto::v1;
+use agentd_shared::{AttachEvent, AttachPosition, AttachStream, Change, Transcript};
+
+use crate::app::{App, rpc_failure};
+use crate::chat::canvas::{Canvas, Mode};
+use crate::chat::lines::Tone;
+use crate::chat::terminal::Size;
+use crate::chat::view::View;
+use crate::cli::AttachArgs;
+use crate::exit::{Exit, Failure};
+use crate::ids;
+use crate::json::EventView;
+use crate::markdown::Look;
+
+/// Follows a session until Ctrl-C.
+pub(super) async fn run(args: &AttachArgs, app: &App) -> Result<Exit, Failure> {
+    let client = app.client().await?;
+    let session_id = ids::resolve(&client, &args.session).await?;
+    let position = args.from.map_or(AttachPosition::ReadCursor, AttachPosition::FromSeq);
+    let stream = app.attach(&client, &session_id, position);
+    let mut watch = Watch { app, view: view(app), transcript: Transcript::default() };
+    if args.json { watch.json(stream).await } else { watch.rows(stream).await }
+}
+
+fn view(app: &App) -> View {
+    let mode = match (app.output.can_draw(), app.renders_markdown()) {
+        (true, true) => Mode::Live,
+        (false, true) => Mode::Append,
+        (_, false) => Mode::Raw,
+    };
+    let look = Look { width: Size::detect().text_width(), colored: app.output.colored() };
+    View::new(Canvas::new(mode, look), &app.identity.client_id, app.config.show_reasoning)
+}
+
+struct Watch<'a> {
+    app: &'a App,
+    view: View,
+    transcript: Transcript,
+}
+
+impl Watch<'_> {
+    async fn json(&mut self, mut stream: AttachStream) -> Result<Exit, Failure> {
+        loop {
+            let Some(next) = next(&mut stream).await else { return Ok(Exit::CtrlC) };
+            match next? {
+                AttachEvent::Event(event) => self.json_event(&event)?,
+                AttachEvent::Lost { .. } => {
+                    self.app.output.note("connection lost; waiting for the daemon ...");
+                }
+                AttachEvent::Restored => self.app.output.note("connected again"),
+                AttachEvent::Failed(error) => {
+                    return Err(rpc_failure("cannot follow the session", error));
+                }
+                AttachEvent::Attached(_)
+                | AttachEvent::CaughtUp { .. }
+                | AttachEvent::Lagged { .. } => {}
+            }
+        }
+    }
+
+    fn json_event(&mut self, event: &v1::Event) -> Result<(), Failure> {
+        let known = event.seq > 0 && event.seq <= self.transcript.last_seq();
+        let change = self.transcript.apply(event);
+        if known || (event.seq == 0 && change == Change::Nothing) {
+            return Ok(());
+        }
+        match EventView::new(event) {
+            Some(view) => self.app.output.json_line(&view),
+            None => Ok(()),
+        }
+    }
+
+    async fn rows(&mut self, mut stream: AttachStream) -> Result<Exit, Failure> {
+        loop {
+            let Some(next) = next(&mut stream).await else {
+                self.view.end_stream();
+                self.flush()?;
+                return Ok(Exit::CtrlC);
+            };
+            let mut next = Some(next?);
+            while let Some(event) = next {
+                self.on(event)?;
+                next = stream.try_next();
+            }
+            self.flush()?;
+        }
+    }
+
+    fn on(&mut self, event: AttachEvent) -> Result<(), Failure> {
+        match event {
+            AttachEvent::Attached(attached) => self.view.attached(&attached),
+            AttachEvent::Event(event) => self.view.event(&event),
+            AttachEvent::Lost { .. } => {
+                self.view.note(Tone::Warn, "connection lost; waiting for the daemon ...");
+            }
+            AttachEvent::Restored => self.view.note(Tone::Dim, "connected again"),
+            AttachEvent::Failed(error) => {
+                self.flush()?;
+                return Err(rpc_failure("cannot follow the session", error));
+            }
+            AttachEvent::CaughtUp { .. } | AttachEvent::Lagged { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Failure> {
+        let output = &self.app.output;
+        if self.view.canvas.mode() == Mode::Raw {
+            let (raw, notes) = self.view.canvas.take_raw();
+            for note in notes {
+                output.note(&note);
+            }
+            return if raw.is_empty() { Ok(()) } else { output.raw(&output.clean(&raw)) };
+        }
+        let size = Size::detect();
+        self.view.canvas.set_width(size.text_width());
+        if self.view.canvas.is_due() {
+            output.raw(&self.view.canvas.take_rows(size.reach()))?;
+        }
+        Ok(())
+    }
+}
+
+/// The next event; `None` at Ctrl-C.
+async fn next(stream: &mut AttachStream) -> Option<Result<AttachEvent, Failure>> {
+    tokio::select! {
+        event = stream.next() => {
+            Some(event.ok_or_else(|| Failure::new(Exit::Failed, "the stream has ended")))
+        }
+        pressed = tokio::signal::ctrl_c() => {
+            drop(pressed);
+            None
+        }
+    }
+}

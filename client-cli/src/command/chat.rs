@@ -1,0 +1,23 @@
+//! `agentctl chat`.
+
+use std::io::IsTerminal as _;
+
+use agentd_shared::ensure_private_dir;
+
+use crate::app::App;
+use crate::chat::conversation::Conversation;
+use crate::cli::ChatArgs;
+use crate::exit::{Exit, Failure};
+use crate::which;
+
+/// Opens the chat; with a script on stdin it sends one line after the other.
+pub(super) async fn run(args: &ChatArgs, app: &App) -> Result<Exit, Failure> {
+    let client = app.client().await?;
+    let chosen = which::choose(&client, app.author(), &args.which, args.model.as_deref()).await?;
+    let scripted = !std::io::stdin().is_terminal();
+    if !scripted && let Err(error) = ensure_private_dir(&app.paths.state_dir) {
+        app.output.note(&format!("warning: no history is kept: {error}"));
+    }
+    let conversation = Conversation::open(app, client, &chosen, scripted)?;
+    Box::pin(conversation.run()).await
+}

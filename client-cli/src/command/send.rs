@@ -1,0 +1,245 @@
+//! `agentctl send`: one message, its answer on stdout, and an exit code.
+
+mod answer;
+
+use std::time::Duration;
+
+use agentd_proto::v1;
+use agentd_proto::v1::event::Body;
+use agentd_shared::transcript::TextChannel;
+use agentd_shared::{AttachEvent, AttachPosition, Change, Client, Transcript, with_deadline};
+use tokio::io::AsyncReadExt as _;
+
+use crate::app::{App, rpc_failure};
+use crate::chat::lines;
+use crate::cli::SendArgs;
+use crate::exit::{Exit, Failure};
+use crate::follow::{Follow, Outcome};
+use crate::json::EventView;
+use crate::submit::Outgoing;
+use crate::which;
+use answer::Answer;
+
+/// Longest message that is read from stdin, in bytes; the daemon takes as much.
+const MAX_MESSAGE_BYTES: u64 = 1024 * 1024;
+/// Longest wait for the daemon to take an interrupt when we leave by Ctrl-C.
+const INTERRUPT_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Sends a message and prints the answer.
+pub(super) async fn run(args: &SendArgs, app: &App) -> Result<Exit, Failure> {
+    let text = message(args).await?;
+    let client = app.client().await?;
+    let chosen = which::choose(&client, app.author(), &args.which, args.model.as_deref()).await?;
+    if chosen.is_new && !args.json {
+        app.output.dim_note(&format!("session {}", chosen.session_id));
+    }
+    let outgoing = Outgoing::new(app, &chosen.session_id, &text, args.delivery.into());
+    let accepted = outgoing
+        .send(app, &client)
+        .await
+        .map_err(|error| rpc_failure("cannot send the message", error))?;
+    if accepted.queue_position > 0 && !args.json {
+        app.output.dim_note(&format!("queued; {} before it", accepted.queue_position));
+    }
+    if args.no_wait {
+        if args.json {
+            app.output.json_line(&Accepted {
+                session_id: &chosen.session_id,
+                item_id: &accepted.item_id,
+                seq: accepted.seq,
+                queue_position: accepted.queue_position,
+            })?;
+        }
+        return Ok(Exit::Ok);
+    }
+    let mut wait = Wait {
+        app,
+        client: &client,
+        session_id: &chosen.session_id,
+        item_id: &accepted.item_id,
+        follow: Follow::new(accepted.item_id.clone()),
+        printer: if args.json { Printer::Json } else { Printer::Plain(Box::default()) },
+    };
+    wait.run(accepted.seq).await
+}
+
+/// The message: arguments, else stdin. Stdin is not touched when there is an argument: whoever
+/// started us may keep it open for ever.
+async fn message(args: &SendArgs) -> Result<String, Failure> {
+    if !args.text.is_empty() && args.text != ["-"] {
+        return Ok(args.text.join(" "));
+    }
+    let mut bytes = Vec::new();
+    let read = tokio::io::stdin().take(MAX_MESSAGE_BYTES + 1).read_to_end(&mut bytes).await;
+    read.map_err(|error| Failure::new(Exit::Failed, "cannot read stdin").because(error))?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_MESSAGE_BYTES {
+        return Err(Failure::new(Exit::Usage, "the message is too long")
+            .because("stdin holds more than 1 MiB")
+            .hint("name the file in the message and let the agent read it"));
+    }
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    if text.trim().is_empty() {
+        return Err(Failure::new(Exit::Usage, "there is no message")
+            .because("no text was given, and stdin is empty")
+            .hint("agentctl send \"your question\""));
+    }
+    Ok(text)
+}
+
+/// What `--no-wait --json` prints.
+#[derive(Debug, serde::Serialize)]
+struct Accepted<'a> {
+    session_id: &'a str,
+    item_id: &'a str,
+    seq: u64,
+    queue_position: u32,
+}
+
+enum Printer {
+    Json,
+    Plain(Box<Answer>),
+}
+
+struct Wait<'a> {
+    app: &'a App,
+    client: &'a Client,
+    session_id: &'a str,
+    item_id: &'a str,
+    follow: Follow,
+    printer: Printer,
+}
+
+impl Wait<'_> {
+    async fn run(&mut self, from_seq: u64) -> Result<Exit, Failure> {
+        let position = AttachPosition::FromSeq(from_seq);
+        let mut stream = self.app.attach(self.client, self.session_id, position);
+        let mut transcript = Transcript::default();
+        loop {
+            let next = tokio::select! {
+                next = stream.next() => next,
+                pressed = tokio::signal::ctrl_c() => {
+                    // Without a handler there is nothing to wait for either.
+                    drop(pressed);
+                    self.end_line()?;
+                    self.call_off().await;
+                    return Ok(Exit::CtrlC);
+                }
+            };
+            match next {
+                Some(AttachEvent::Event(event)) => {
+                    let known = event.seq > 0 && event.seq <= transcript.last_seq();
+                    let change = transcript.apply(&event);
+                    if known || (event.seq == 0 && change == Change::Nothing) {
+                        continue;
+                    }
+                    let outcome = self.follow.on(&event);
+                    self.print(&event, &change, &transcript)?;
+                    if let Some(outcome) = outcome {
+                        self.end_line()?;
+                        self.tell(&outcome);
+                        return Ok(outcome.exit());
+                    }
+                }
+                Some(AttachEvent::Lost { .. }) => {
+                    self.app.output.note("connection lost; waiting for the daemon ...");
+                }
+                Some(AttachEvent::Restored) => self.app.output.note("connected again"),
+                Some(AttachEvent::Failed(error)) => {
+                    return Err(rpc_failure("cannot follow the session", error));
+                }
+                Some(
+                    AttachEvent::Attached(_)
+                    | AttachEvent::CaughtUp { .. }
+                    | AttachEvent::Lagged { .. },
+                ) => {}
+                None => return Err(Failure::new(Exit::Failed, "the stream has ended")),
+            }
+        }
+    }
+
+    fn print(
+        &mut self,
+        event: &v1::Event,
+        change: &Change,
+        transcript: &Transcript,
+    ) -> Result<(), Failure> {
+        let output = &self.app.output;
+        let Printer::Plain(answer) = &mut self.printer else {
+            return match EventView::new(event) {
+                Some(view) => output.json_line(&view),
+                None => Ok(()),
+            };
+        };
+        if !self.follow.concerns(event) {
+            return Ok(());
+        }
+        if let Some(Body::AssistantMessage(message)) = &event.body {
+            return output.raw(&output.clean(&answer.complete(&message.item_id, &message.text)));
+        }
+        if let Change::LiveText { item_id, channel: TextChannel::Text, .. } = change {
+            let text = transcript.assistant(item_id).map_or("", |item| item.text.as_str());
+            return output.raw(&output.clean(&answer.grow(item_id, text)));
+        }
+        if let Some(line) = lines::notes(event) {
+            output.raw(answer.end_line())?;
+            output.dim_note(&line);
+        }
+        Ok(())
+    }
+
+    fn end_line(&mut self) -> Result<(), Failure> {
+        match &mut self.printer {
+            Printer::Json => Ok(()),
+            Printer::Plain(answer) => self.app.output.raw(answer.end_line()),
+        }
+    }
+
+    fn tell(&self, outcome: &Outcome) {
+        let output = &self.app.output;
+        match outcome {
+            Outcome::Completed(completed) => match completed.end() {
+                v1::TurnEnd::OutputLimit => {
+                    output.note("note: the model's output limit cut the answer");
+                }
+                v1::TurnEnd::Refused => output.note("the provider refused to answer"),
+                v1::TurnEnd::RoundsLimit => output.note("note: the limit of rounds ended the turn"),
+                v1::TurnEnd::Unspecified | v1::TurnEnd::Answered => {}
+            },
+            Outcome::Failed(error) => output.failure(
+                &Failure::new(Exit::Failed, "the turn failed")
+                    .because(&error.message)
+                    .hint(error.hint.clone()),
+            ),
+            Outcome::Interrupted(by) => {
+                let by = by.as_ref().map_or(String::new(), |author| format!(" by {}", author.name));
+                output.note(&format!("the turn was interrupted{by}"));
+            }
+            Outcome::Asked(asked) => output.failure(
+                &Failure::new(Exit::Waiting, "the turn waits for an answer")
+                    .because(format!("{} [{}]", asked.prompt, asked.choices.join(" | ")))
+                    .hint(format!("agentctl chat --session {}", self.session_id)),
+            ),
+            Outcome::Withdrawn(by) => {
+                let by = by.as_ref().map_or(String::new(), |author| format!(" by {}", author.name));
+                output.note(&format!("the message was taken back{by}"));
+            }
+        }
+    }
+
+    /// Cancels the turn, or takes the message back when no turn has it yet.
+    async fn call_off(&self) {
+        let author = Some(self.app.author());
+        let session_id = self.session_id.to_owned();
+        let mut turn = self.client.turn();
+        // We leave whatever the daemon says; the turn is named, so that no other is hit.
+        if let Some(turn_id) = self.follow.turn_id() {
+            let turn_id = turn_id.to_owned();
+            let request = v1::InterruptTurnRequest { session_id, turn_id, author };
+            drop(turn.interrupt_turn(with_deadline(request, INTERRUPT_PATIENCE)).await);
+        } else {
+            let item_id = self.item_id.to_owned();
+            let request = v1::WithdrawMessageRequest { session_id, item_id, author };
+            drop(turn.withdraw_message(with_deadline(request, INTERRUPT_PATIENCE)).await);
+        }
+    }
+}

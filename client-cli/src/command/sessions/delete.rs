@@ -1,0 +1,50 @@
+//! `agentctl sessions delete`.
+
+use std::io::{BufRead as _, IsTerminal as _};
+
+use agentd_proto::v1;
+
+use crate::app::{App, rpc_failure};
+use crate::cli::DeleteArgs;
+use crate::exit::{Exit, Failure};
+use crate::ids;
+
+/// Removes sessions. All ids are looked up before the first is removed.
+pub(super) async fn run(args: &DeleteArgs, app: &App) -> Result<Exit, Failure> {
+    let client = app.client().await?;
+    let mut session_ids = Vec::new();
+    for wanted in &args.sessions {
+        let session_id = ids::resolve(&client, wanted).await?;
+        if !session_ids.contains(&session_id) {
+            let shown = super::show::fetch(&client, &session_id).await?;
+            let title = super::list::title(&shown.session.unwrap_or_default());
+            app.output.note(&format!("  {session_id}  {title}"));
+            session_ids.push(session_id);
+        }
+    }
+    if !args.yes && !confirmed(app, session_ids.len())? {
+        app.output.note("nothing was deleted");
+        return Ok(Exit::Failed);
+    }
+    for session_id in session_ids {
+        let request = v1::DeleteSessionRequest { session_id: session_id.clone() };
+        let answer = client.session().delete_session(request).await;
+        answer.map_err(|status| rpc_failure(&format!("cannot delete {session_id}"), status))?;
+        app.output.note(&format!("deleted {session_id}"));
+    }
+    Ok(Exit::Ok)
+}
+
+fn confirmed(app: &App, count: usize) -> Result<bool, Failure> {
+    if !std::io::stdin().is_terminal() {
+        return Err(Failure::new(Exit::Usage, "deleting needs a yes")
+            .because("stdin is not a terminal, so nobody can be asked")
+            .hint("add --yes"));
+    }
+    let noun = if count == 1 { "this session" } else { "these sessions" };
+    app.output.ask(&format!("Delete {noun} for good? [y/N]"));
+    let mut answer = String::new();
+    let read = std::io::stdin().lock().read_line(&mut answer);
+    read.map_err(|error| Failure::new(Exit::Failed, "cannot read the answer").because(error))?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}

@@ -1,0 +1,39 @@
+//! `agentctl sessions rename`.
+
+use agentd_proto::v1;
+use agentd_shared::Client;
+
+use crate::app::{App, rpc_failure};
+use crate::cli::RenameArgs;
+use crate::exit::{Exit, Failure};
+use crate::ids;
+
+/// Gives a session a title.
+pub(super) async fn run(args: &RenameArgs, app: &App) -> Result<Exit, Failure> {
+    let client = app.client().await?;
+    let session_id = ids::resolve(&client, &args.session).await?;
+    let title = args.title.join(" ");
+    rename(&client, app.author(), &session_id, &title).await?;
+    app.output.note(&format!("{} is \"{title}\" now", ids::short(&session_id)));
+    Ok(Exit::Ok)
+}
+
+/// Sets the title.
+///
+/// # Errors
+/// A report when the daemon refuses.
+pub(crate) async fn rename(
+    client: &Client,
+    author: v1::Author,
+    session_id: &str,
+    title: &str,
+) -> Result<(), Failure> {
+    let request = v1::UpdateSessionRequest {
+        session_id: session_id.to_owned(),
+        title: Some(title.to_owned()),
+        model: None,
+        author: Some(author),
+    };
+    let answer = client.session().update_session(request).await;
+    answer.map(drop).map_err(|status| rpc_failure("cannot set the title", status))
+}

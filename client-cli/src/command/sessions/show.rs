@@ -1,0 +1,96 @@
+//! `agentctl sessions show`.
+
+use std::time::Duration;
+
+use agentd_proto::v1;
+use agentd_shared::Client;
+use agentd_shared::client_ids::now_ms;
+use agentd_shared::text::{human_duration, one_line, relative_time};
+
+use crate::app::{App, rpc_failure};
+use crate::cli::ShowArgs;
+use crate::exit::{Exit, Failure};
+use crate::ids;
+use crate::json::DetailView;
+
+/// Shows one session.
+pub(super) async fn run(args: &ShowArgs, app: &App) -> Result<Exit, Failure> {
+    let client = app.client().await?;
+    let session_id = ids::resolve(&client, &args.session).await?;
+    let detail = fetch(&client, &session_id).await?;
+    if args.json {
+        app.output.json(&DetailView::from(&detail))?;
+    } else {
+        for line in lines(&detail) {
+            app.output.foreign_line(&line)?;
+        }
+    }
+    Ok(Exit::Ok)
+}
+
+/// Asks for a session.
+///
+/// # Errors
+/// A report when there is none, or the daemon refuses.
+pub(crate) async fn fetch(
+    client: &Client,
+    session_id: &str,
+) -> Result<v1::GetSessionResponse, Failure> {
+    let request = v1::GetSessionRequest { session_id: session_id.to_owned() };
+    let answer = client.session().get_session(request).await;
+    answer.map(tonic::Response::into_inner).map_err(|status| {
+        rpc_failure(&format!("cannot read session {}", ids::short(session_id)), status)
+    })
+}
+
+/// A session as lines for people. They hold foreign text.
+pub(crate) fn lines(detail: &v1::GetSessionResponse) -> Vec<String> {
+    let now = i64::try_from(now_ms()).unwrap_or(i64::MAX);
+    let session = detail.session.clone().unwrap_or_default();
+    let usage = session.usage.unwrap_or_default();
+    let model = if session.model.is_empty() { "the daemon's default" } else { &session.model };
+    let ago = |at_ms: i64| {
+        let age = Duration::from_millis(u64::try_from(now.saturating_sub(at_ms)).unwrap_or(0));
+        format!("{} ({})", relative_time(at_ms, now), human_duration(age))
+    };
+    let mut lines = vec![
+        format!("id         {}", session.session_id),
+        format!("title      {}", super::list::title(&session)),
+        format!("status     {}", crate::json::session_status(session.status)),
+        format!("model      {model}"),
+        format!("workspace  {}", session.workspace),
+        format!("created    {}", ago(session.created_at_ms)),
+        format!("updated    {}", ago(session.updated_at_ms)),
+        format!("turns      {} ({} events)", session.turns, session.last_seq),
+        format!(
+            "tokens     {} in ({} cached), {} out ({} reasoning){}",
+            usage.prompt_tokens,
+            usage.cached_prompt_tokens,
+            usage.completion_tokens,
+            usage.reasoning_tokens,
+            if usage.estimated { ", estimated" } else { "" }
+        ),
+    ];
+    if let Some(origin) = &session.origin {
+        lines.push(format!("copy of    {} up to event {}", origin.session_id, origin.seq));
+    }
+    for participant in &detail.participants {
+        let author = participant.author.clone().unwrap_or_default();
+        lines.push(format!("attached   {} ({})", author.name, author.client_id));
+    }
+    for (index, message) in detail.queue.iter().enumerate() {
+        let author = message.author.clone().unwrap_or_default();
+        let preview = one_line(&message.preview, 60);
+        lines.push(format!(
+            "queued {:>3} {} from {}: {preview}",
+            index + 1,
+            message.item_id,
+            author.name
+        ));
+    }
+    for question in &detail.open_questions {
+        let choices = question.choices.join(" | ");
+        lines.push(format!("question   {} [{choices}]", one_line(&question.prompt, 200)));
+    }
+    lines
+}

@@ -1,0 +1,76 @@
+//! `agentctl status`.
+
+use std::time::Duration;
+
+use agentd_proto::v1;
+use agentd_shared::Client;
+use agentd_shared::client_ids::now_ms;
+use agentd_shared::text::{human_bytes, human_duration};
+
+use crate::app::{App, rpc_failure};
+use crate::cli::JsonArgs;
+use crate::exit::{Exit, Failure};
+use crate::json::StatusView;
+
+/// Shows how the daemon is.
+pub(super) async fn run(args: &JsonArgs, app: &App) -> Result<Exit, Failure> {
+    let client = app.running_client().await?;
+    let status = fetch(&client).await?;
+    if args.json {
+        app.output.json(&StatusView::from(&status))?;
+    } else {
+        for line in lines(&status) {
+            app.output.foreign_line(&line)?;
+        }
+    }
+    Ok(Exit::Ok)
+}
+
+/// Asks the daemon.
+///
+/// # Errors
+/// A report when it refuses.
+pub(crate) async fn fetch(client: &Client) -> Result<v1::GetStatusResponse, Failure> {
+    let answer = client.admin().get_status(v1::GetStatusRequest {}).await;
+    answer
+        .map(tonic::Response::into_inner)
+        .map_err(|status| rpc_failure("cannot ask the daemon for its status", status))
+}
+
+/// The state as lines for people. They hold foreign text.
+pub(crate) fn lines(status: &v1::GetStatusResponse) -> Vec<String> {
+    let started = u64::try_from(status.started_at_ms).unwrap_or(0);
+    let up = human_duration(Duration::from_millis(now_ms().saturating_sub(started)));
+    let config = match status.config_file.as_str() {
+        "" => "none (built-in defaults)",
+        file => file,
+    };
+    let mut lines = vec![
+        format!("daemon    {} (pid {}), up {up}", status.version, status.pid),
+        format!("socket    {}", status.socket),
+        format!("data      {}", status.data_dir),
+        format!("config    {config}"),
+    ];
+    if let Some(provider) = &status.provider {
+        let place = match provider.base_url.as_str() {
+            "" => String::new(),
+            url => format!(" at {url}"),
+        };
+        lines.push(format!("provider  {}{place} ({})", provider.kind, provider.source));
+        lines.push(format!("model     {}", provider.model));
+    }
+    lines.push(format!(
+        "sessions  {} live, {} turns running, {} terminals attached",
+        status.live_sessions, status.running_turns, status.attached_clients
+    ));
+    let free = match status.free_disk_bytes {
+        0 => String::new(),
+        free => format!(", {} free on the disk", human_bytes(free)),
+    };
+    lines.push(format!("store     {}{free}", human_bytes(status.store_bytes)));
+    if status.resident_bytes > 0 {
+        lines.push(format!("memory    {}", human_bytes(status.resident_bytes)));
+    }
+    lines.extend(status.warnings.iter().map(|warning| format!("warning   {warning}")));
+    lines
+}

@@ -1,0 +1,154 @@
+//! Waits for the end of the turn that contains one message.
+
+use agentd_proto::v1;
+use agentd_proto::v1::event::Body;
+
+use crate::exit::Exit;
+
+/// Knows which turn a message belongs to, and how that turn stands.
+#[derive(Debug)]
+pub(crate) struct Follow {
+    item_id: String,
+    turn_id: Option<String>,
+}
+
+/// How it ended for the message.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Outcome {
+    /// The turn ended by itself.
+    Completed(v1::TurnCompleted),
+    /// The turn failed.
+    Failed(v1::ErrorReport),
+    /// The turn was interrupted.
+    Interrupted(Option<v1::Author>),
+    /// The turn asks something.
+    Asked(v1::QuestionAsked),
+    /// The message was taken back before a turn had it.
+    Withdrawn(Option<v1::Author>),
+}
+
+impl Outcome {
+    /// The exit code that it means.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::Completed(completed) => match completed.end() {
+                v1::TurnEnd::Refused => Exit::Failed,
+                v1::TurnEnd::Unspecified
+                | v1::TurnEnd::Answered
+                | v1::TurnEnd::OutputLimit
+                | v1::TurnEnd::RoundsLimit => Exit::Ok,
+            },
+            Self::Failed(_) | Self::Withdrawn(_) => Exit::Failed,
+            Self::Interrupted(_) => Exit::Interrupted,
+            Self::Asked(_) => Exit::Waiting,
+        }
+    }
+}
+
+impl Follow {
+    /// Follows the message with this id.
+    pub(crate) fn new(item_id: impl Into<String>) -> Self {
+        Self { item_id: item_id.into(), turn_id: None }
+    }
+
+    /// The turn that has the message; `None` while it waits.
+    pub(crate) fn turn_id(&self) -> Option<&str> {
+        self.turn_id.as_deref()
+    }
+
+    /// Tells whether an event belongs to the turn that has the message.
+    pub(crate) fn concerns(&self, event: &v1::Event) -> bool {
+        self.turn_id.as_deref().is_some_and(|turn_id| turn_id == event.turn_id)
+    }
+
+    /// Takes an event, and tells how it ended if it did.
+    pub(crate) fn on(&mut self, event: &v1::Event) -> Option<Outcome> {
+        let body = event.body.as_ref()?;
+        match body {
+            Body::TurnStarted(v1::TurnStarted { item_ids, .. })
+            | Body::MessagesDelivered(v1::MessagesDelivered { item_ids })
+                if item_ids.contains(&self.item_id) =>
+            {
+                self.turn_id = Some(event.turn_id.clone());
+                return None;
+            }
+            Body::MessageWithdrawn(withdrawn) if withdrawn.item_id == self.item_id => {
+                return Some(Outcome::Withdrawn(withdrawn.by.clone()));
+            }
+            _ => {}
+        }
+        if !self.concerns(event) {
+            return None;
+        }
+        match body {
+            Body::TurnCompleted(completed) => Some(Outcome::Completed(*completed)),
+            Body::TurnFailed(failed) => {
+                Some(Outcome::Failed(failed.error.clone().unwrap_or_default()))
+            }
+            Body::TurnInterrupted(interrupted) => {
+                Some(Outcome::Interrupted(interrupted.by.clone()))
+            }
+            Body::QuestionAsked(asked) => Some(Outcome::Asked(asked.clone())),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(turn_id: &str, body: Body) -> v1::Event {
+        v1::Event { seq: 1, at_ms: 0, turn_id: turn_id.into(), body: Some(body) }
+    }
+
+    fn started(turn_id: &str, item_id: &str) -> v1::Event {
+        let item_ids = vec![item_id.to_owned()];
+        event(turn_id, Body::TurnStarted(v1::TurnStarted { item_ids, ..Default::default() }))
+    }
+
+    fn completed(turn_id: &str, end: v1::TurnEnd) -> v1::Event {
+        let end = end.into();
+        event(turn_id, Body::TurnCompleted(v1::TurnCompleted { end, ..Default::default() }))
+    }
+
+    fn ended(events: &[v1::Event]) -> Option<Exit> {
+        let mut follow = Follow::new("M");
+        events.iter().find_map(|event| follow.on(event)).map(|outcome| outcome.exit())
+    }
+
+    #[test]
+    fn each_end_of_the_own_turn_has_its_exit_code() {
+        let check = |last: v1::Event, expect: Exit| {
+            assert_eq!(ended(&[started("T", "M"), last.clone()]), Some(expect), "{last:?}");
+        };
+        check(completed("T", v1::TurnEnd::Answered), Exit::Ok);
+        check(completed("T", v1::TurnEnd::OutputLimit), Exit::Ok);
+        check(completed("T", v1::TurnEnd::Refused), Exit::Failed);
+        check(event("T", Body::TurnFailed(v1::TurnFailed::default())), Exit::Failed);
+        check(event("T", Body::TurnInterrupted(v1::TurnInterrupted::default())), Exit::Interrupted);
+        check(event("T", Body::QuestionAsked(v1::QuestionAsked::default())), Exit::Waiting);
+    }
+
+    #[test]
+    fn turns_of_others_end_nothing() {
+        assert_eq!(ended(&[completed("T0", v1::TurnEnd::Answered)]), None);
+        assert_eq!(ended(&[started("T0", "other"), completed("T0", v1::TurnEnd::Answered)]), None);
+        let suspended = event("T", Body::TurnSuspended(v1::TurnSuspended::default()));
+        assert_eq!(ended(&[started("T", "M"), suspended]), None, "only a question makes us leave");
+    }
+
+    #[test]
+    fn a_steering_message_belongs_to_the_turn_that_it_was_delivered_to() {
+        let delivered = v1::MessagesDelivered { item_ids: vec!["M".into()] };
+        let events =
+            [event("T", Body::MessagesDelivered(delivered)), completed("T", v1::TurnEnd::Answered)];
+        assert_eq!(ended(&events), Some(Exit::Ok));
+    }
+
+    #[test]
+    fn a_message_that_was_taken_back_is_a_failure() {
+        let withdrawn = v1::MessageWithdrawn { item_id: "M".into(), by: None };
+        assert_eq!(ended(&[event("", Body::MessageWithdrawn(withdrawn))]), Some(Exit::Failed));
+    }
+}

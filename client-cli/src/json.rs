@@ -1,0 +1,50 @@
+//! What `--json` prints: serde views of the wire messages.
+//!
+//! The form is part of the interface. Names are those of the proto fields; enums are their names in
+//! lower case without the prefix (`"queue"`); an absent message is `null`; every key is always there.
+//! Matches are exhaustive and destructure all fields, so that a new field does not compile until it
+//! has a place here.
+
+mod event;
+mod session;
+mod status;
+
+use agentd_proto::v1;
+
+pub(crate) use event::EventView;
+pub(crate) use session::{DetailView, SessionView};
+pub(crate) use status::{StatusView, VersionView};
+
+/// Turns `DELIVERY_QUEUE` into `queue`.
+fn short_name(full: &'static str, prefix: &str) -> String {
+    full.strip_prefix(prefix).unwrap_or(full).to_ascii_lowercase()
+}
+
+/// Names an enum value; one that this version does not know is given as its number.
+macro_rules! enum_name {
+    ($function:ident, $kind:ident, $prefix:literal) => {
+        pub(crate) fn $function(value: i32) -> String {
+            match v1::$kind::try_from(value) {
+                Ok(known) => short_name(known.as_str_name(), $prefix),
+                Err(_) => value.to_string(),
+            }
+        }
+    };
+}
+
+enum_name!(title_source, TitleSource, "TITLE_SOURCE_");
+enum_name!(delivery, Delivery, "DELIVERY_");
+enum_name!(suspend_reason, SuspendReason, "SUSPEND_REASON_");
+enum_name!(turn_end, TurnEnd, "TURN_END_");
+enum_name!(interrupt_reason, InterruptReason, "INTERRUPT_REASON_");
+enum_name!(completeness, MessageCompleteness, "MESSAGE_COMPLETENESS_");
+enum_name!(tool_effect, ToolEffect, "TOOL_EFFECT_");
+enum_name!(tool_status, ToolStatus, "TOOL_STATUS_");
+enum_name!(question_kind, QuestionKind, "QUESTION_KIND_");
+enum_name!(usage_purpose, UsagePurpose, "USAGE_PURPOSE_");
+enum_name!(notice_level, NoticeLevel, "NOTICE_LEVEL_");
+enum_name!(delta_channel, DeltaChannel, "DELTA_CHANNEL_");
+enum_name!(session_status, SessionStatus, "SESSION_STATUS_");
+
+#[cfg(test)]
+mod tests;

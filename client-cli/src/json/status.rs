@@ -1,0 +1,85 @@
+//! Views of the daemon's state.
+
+use agentd_proto::v1;
+use serde::Serialize;
+
+/// The daemon's state.
+#[derive(Debug, Serialize)]
+pub(crate) struct StatusView<'a> {
+    version: &'a str,
+    pid: u32,
+    started_at_ms: i64,
+    socket: &'a str,
+    data_dir: &'a str,
+    config_file: &'a str,
+    provider: Option<ProviderView<'a>>,
+    live_sessions: u32,
+    running_turns: u32,
+    attached_clients: u32,
+    store_bytes: u64,
+    resident_bytes: u64,
+    free_disk_bytes: u64,
+    warnings: &'a [String],
+}
+
+#[derive(Debug, Serialize)]
+struct ProviderView<'a> {
+    kind: &'a str,
+    base_url: &'a str,
+    model: &'a str,
+    source: &'a str,
+    models: &'a [String],
+}
+
+impl<'a> From<&'a v1::GetStatusResponse> for StatusView<'a> {
+    fn from(status: &'a v1::GetStatusResponse) -> Self {
+        let v1::GetStatusResponse {
+            version,
+            pid,
+            started_at_ms,
+            socket,
+            data_dir,
+            config_file,
+            provider,
+            live_sessions,
+            running_turns,
+            attached_clients,
+            store_bytes,
+            resident_bytes,
+            warnings,
+            free_disk_bytes,
+        } = status;
+        Self {
+            version,
+            pid: *pid,
+            started_at_ms: *started_at_ms,
+            socket,
+            data_dir,
+            config_file,
+            provider: provider.as_ref().map(ProviderView::from),
+            live_sessions: *live_sessions,
+            running_turns: *running_turns,
+            attached_clients: *attached_clients,
+            store_bytes: *store_bytes,
+            resident_bytes: *resident_bytes,
+            free_disk_bytes: *free_disk_bytes,
+            warnings,
+        }
+    }
+}
+
+impl<'a> From<&'a v1::ProviderStatus> for ProviderView<'a> {
+    fn from(provider: &'a v1::ProviderStatus) -> Self {
+        let v1::ProviderStatus { kind, base_url, model, source, models } = provider;
+        Self { kind, base_url, model, source, models }
+    }
+}
+
+/// Versions of both sides.
+#[derive(Debug, Serialize)]
+pub(crate) struct VersionView<'a> {
+    /// Version of `agentctl`.
+    pub(crate) agentctl: &'a str,
+    /// Version of the running daemon; `null` when none runs.
+    pub(crate) agentd: Option<&'a str>,
+}
