@@ -1,2 +1,61 @@
-//! x
-fn main() {}
+//! Tasks of the project: `cargo xtask chat`, `test`, `quick` and `tidy`.
+//!
+//! Its one job is that a person, a hook and the build server run the same commands. It knows none
+//! of our crates and owns no state; everything it does is done by programs that it starts.
+
+#![expect(clippy::print_stdout, reason = "what a task does is told on stdout")]
+
+mod chat;
+mod checks;
+mod steps;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Builds, runs and checks the project.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Build agentd and agentctl, then open the chat; a daemon is started when none runs
+    Chat(chat::Args),
+    /// Run every check that the build server runs
+    Test,
+    /// Run the checks that take less than a minute; the pre-commit hook does
+    Quick,
+    /// Check the rules that no compiler knows: edges between crates, sizes, words, documents
+    Tidy,
+}
+
+fn main() -> anyhow::Result<ExitCode> {
+    match Cli::parse().task {
+        Task::Chat(args) => chat::run(&args),
+        Task::Test => steps::run_all(checks::all()),
+        Task::Quick => steps::run_all(checks::quick()),
+        Task::Tidy => steps::run_all(vec![checks::tidy()]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_follows_chat_is_passed_on() {
+        let check = |arguments: &[&str], expect: &str| {
+            let words = ["cargo xtask", "chat"].iter().chain(arguments);
+            let cli = Cli::try_parse_from(words).expect("legal arguments");
+            assert_eq!(format!("{:?}", cli.task), format!("Chat(Args {{ {expect} }})"));
+        };
+        check(&[], "release: false, rest: []");
+        check(&["--continue"], r#"release: false, rest: ["--continue"]"#);
+        check(&["--release", "--model", "m"], r#"release: true, rest: ["--model", "m"]"#);
+        check(&["--", "--help"], r#"release: false, rest: ["--help"]"#);
+    }
+}

@@ -1,0 +1,62 @@
+//! What is checked, in order: cheap things first, the tests last, so that their closing line is
+//! the last thing above the summary.
+
+use crate::steps::{Step, cargo, has_cargo_command};
+
+/// Every check that the build server runs.
+pub(crate) fn all() -> Vec<Step> {
+    let tests = if has_cargo_command("nextest") {
+        Step::run("tests", cargo(&["nextest", "run", "--workspace"]))
+    } else {
+        Step::run("tests", cargo(&["test", "--workspace", "--lib", "--bins", "--tests"])).with_note(
+            "cargo-nextest is not installed, so `cargo test` runs them and nothing ends a test \
+             that waits for ever (`cargo install cargo-nextest --locked`)",
+        )
+    };
+    vec![formatting(), clippy(), documentation(), dependencies(), tidy(), doctests(), tests]
+}
+
+/// What is worth waiting for before each commit.
+pub(crate) fn quick() -> Vec<Step> {
+    let tests: &[&str] = if has_cargo_command("nextest") {
+        &["nextest", "run", "--workspace", "--lib", "--bins"]
+    } else {
+        &["test", "--workspace", "--lib", "--bins"]
+    };
+    vec![formatting(), clippy(), Step::run("unit tests", cargo(tests))]
+}
+
+/// The rules in `xtask/tests/tidy.rs`.
+pub(crate) fn tidy() -> Step {
+    Step::run("tidy", cargo(&["test", "--quiet", "--package", "xtask", "--test", "tidy"]))
+}
+
+fn formatting() -> Step {
+    Step::run("format", cargo(&["fmt", "--all", "--", "--check"]))
+}
+
+fn clippy() -> Step {
+    let arguments = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    Step::run("clippy", cargo(&arguments))
+}
+
+fn documentation() -> Step {
+    let mut command = cargo(&["doc", "--workspace", "--no-deps"]);
+    // Read by rustdoc alone: nothing is compiled again for it.
+    command.env("RUSTDOCFLAGS", "-D warnings");
+    Step::run("documentation", command)
+}
+
+fn doctests() -> Step {
+    Step::run("doctests", cargo(&["test", "--workspace", "--doc"]))
+}
+
+fn dependencies() -> Step {
+    let name = "licences and bans";
+    if has_cargo_command("deny") {
+        Step::run(name, cargo(&["deny", "--workspace", "check", "bans", "licenses", "sources"]))
+    } else {
+        let reason = "cargo-deny is not installed (`cargo install cargo-deny --locked`)";
+        Step::skip(name, reason)
+    }
+}
