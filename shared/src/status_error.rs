@@ -179,7 +179,11 @@ impl fmt::Display for RpcError {
         // Messages may quote models, tools and file names.
         write!(formatter, "{}", sanitize(&self.message))?;
         for FieldViolation { field, problem } in &self.violations {
-            write!(formatter, "\n  {}: {}", sanitize(field), sanitize(problem))?;
+            write!(formatter, "\n  {}", sanitize(field))?;
+            // Often the violation is the whole message again.
+            if *problem != self.message {
+                write!(formatter, ": {}", sanitize(problem))?;
+            }
         }
         if let Some(hint) = &self.hint {
             write!(formatter, "\n  hint: {}", sanitize(hint))?;

@@ -159,6 +159,11 @@ impl Control {
         self.warnings_mut(|warnings| warnings.push(warning));
     }
 
+    /// Keeps warnings for `status` that were logged where they arose.
+    pub fn keep_warnings(&self, new: Vec<String>) {
+        self.warnings_mut(|warnings| warnings.extend(new));
+    }
+
     /// Things that somebody should look at.
     pub fn warnings(&self) -> Vec<String> {
         self.warnings_mut(|warnings| warnings.clone())

@@ -207,9 +207,8 @@ impl Daemon {
                 data_dir: paths.data_dir.clone(),
             },
         });
-        for warning in warnings {
-            control.warn(warning);
-        }
+        // The store has logged them.
+        control.keep_warnings(warnings);
         let engine = Engine::new(EngineDeps {
             store: Arc::clone(&store),
             models: Arc::clone(&models) as _,

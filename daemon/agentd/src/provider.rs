@@ -116,10 +116,9 @@ impl Models {
         let api_key = key::find(config, preset, &self.env)?;
         // A key belongs to its provider's own host. A base URL of one's own may do without.
         if api_key.is_none() && base_url == preset.base_url {
-            return Err(LlmError::Auth {
-                status: 0,
+            return Err(LlmError::NoKey {
                 message: format!(
-                    "there is no key: set {} or provider.api_key_file",
+                    "set {} or provider.api_key_file",
                     first_of([config.api_key_env.as_str(), preset.key_env])
                 ),
             });

@@ -35,7 +35,13 @@ pub enum LlmError {
     /// The stream ended without any content.
     #[error("the provider sent an empty answer")]
     Empty,
-    /// The key is missing, wrong or not allowed.
+    /// A key is needed and there is none, or it cannot be read.
+    #[error("no API key: {message}")]
+    NoKey {
+        /// Where one was looked for and what to do.
+        message: String,
+    },
+    /// The key is wrong or not allowed.
     #[error("the provider refused the API key ({status}): {message}")]
     Auth {
         /// HTTP status.
@@ -112,7 +118,8 @@ impl LlmError {
             | Self::Empty
             | Self::RateLimited { .. }
             | Self::Server { .. } => true,
-            Self::Auth { .. }
+            Self::NoKey { .. }
+            | Self::Auth { .. }
             | Self::Quota { .. }
             | Self::ContextOverflow { .. }
             | Self::NotFound { .. }
@@ -140,6 +147,7 @@ impl LlmError {
             Self::IdleTimeout { .. } => "PROVIDER_IDLE_TIMEOUT",
             Self::Cut => "PROVIDER_STREAM_CUT",
             Self::Empty => "PROVIDER_EMPTY_ANSWER",
+            Self::NoKey { .. } => "PROVIDER_NO_KEY",
             Self::Auth { .. } => "PROVIDER_AUTH",
             Self::Quota { .. } => "PROVIDER_QUOTA",
             Self::RateLimited { .. } => "PROVIDER_RATE_LIMITED",
@@ -167,7 +175,7 @@ impl LlmError {
             Self::Cut | Self::Empty | Self::RateLimited { .. } | Self::Server { .. } => {
                 "send it again in a moment"
             }
-            Self::Auth { .. } => {
+            Self::NoKey { .. } | Self::Auth { .. } => {
                 "set the key in the environment or in provider.api_key_file, then `agentctl reload`"
             }
             Self::Quota { .. } => "check billing at the provider, or use another model",
@@ -210,6 +218,7 @@ mod tests {
             (LlmError::IdleTimeout { after: second }, true),
             (LlmError::Cut, true),
             (LlmError::Empty, true),
+            (LlmError::NoKey { message: text() }, false),
             (LlmError::Auth { status: 401, message: text() }, false),
             (LlmError::Quota { message: text() }, false),
             (LlmError::RateLimited { message: text(), retry_after: Some(second) }, true),

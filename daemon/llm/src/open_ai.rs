@@ -54,7 +54,7 @@ impl OpenAiCompatible {
     /// Checks the options. Nothing is connected yet.
     ///
     /// # Errors
-    /// [`LlmError::Protocol`] for a base URL that is none, [`LlmError::Auth`] for a key that no header
+    /// [`LlmError::Protocol`] for a base URL that is none, [`LlmError::NoKey`] for a key that no header
     /// can carry.
     pub fn new(options: OpenAiOptions) -> Result<Self, LlmError> {
         let error_text = ErrorText::new(options.api_key.clone());
@@ -241,8 +241,7 @@ fn shown(url: &Url) -> String {
 
 fn bearer(key: &str) -> Result<HeaderValue, LlmError> {
     let value = HeaderValue::from_str(&format!("Bearer {key}"));
-    let mut value = value.map_err(|_illegal| LlmError::Auth {
-        status: 0,
+    let mut value = value.map_err(|_illegal| LlmError::NoKey {
         message: "the key holds characters that no header can carry".to_owned(),
     })?;
     value.set_sensitive(true);

@@ -19,8 +19,7 @@ pub(super) fn find(
     env: &Environment,
 ) -> Result<Option<Secret>, LlmError> {
     if !config.api_key_file.is_empty() {
-        return read_file(&config.api_key_file).map(Some).map_err(|problem| LlmError::Auth {
-            status: 0,
+        return read_file(&config.api_key_file).map(Some).map_err(|problem| LlmError::NoKey {
             message: format!("provider.api_key_file {}: {problem}", config.api_key_file),
         });
     }
