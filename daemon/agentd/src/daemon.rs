@@ -180,7 +180,12 @@ impl Daemon {
         overrides.apply(&mut loaded.config);
         let lock = take_lock(&paths).await?;
         let (store, warnings) = open_store(&paths, &loaded.config, crash_points.clone()).await?;
-        let mut tools = Registry::builtin();
+        let mut tools = Registry::builtin_keeping_private(vec![
+            paths.config_dir.clone(),
+            paths.data_dir.clone(),
+            paths.state_dir.clone(),
+            paths.runtime_dir.clone(),
+        ]);
         for tool in extra_tools {
             tools.register(tool)?;
         }
