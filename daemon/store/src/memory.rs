@@ -142,7 +142,7 @@ impl Store for MemoryStore {
     }
 
     async fn unfinished(&self) -> Result<Vec<SessionId>, ReadError> {
-        self.read(|keys| keyspace::unfinished(keys))
+        self.read(keyspace::unfinished)
     }
 
     async fn stats(&self) -> Result<StoreStats, ReadError> {

@@ -9,6 +9,7 @@
 //! newest part, as sled itself cannot.
 
 mod backup;
+mod cache;
 mod check;
 mod commit_mark;
 mod copy;
@@ -20,6 +21,7 @@ mod open;
 mod open_error;
 mod report;
 mod salvage;
+mod walk;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -200,7 +202,7 @@ impl Store for SledStore {
     }
 
     async fn unfinished(&self) -> Result<Vec<SessionId>, ReadError> {
-        self.read(|db| keyspace::unfinished(db)).await
+        self.read(keyspace::unfinished).await
     }
 
     async fn stats(&self) -> Result<StoreStats, ReadError> {

@@ -7,9 +7,10 @@ use agentd_domain::{Seq, SessionId, SessionRecord};
 use crate::keyspace::{
     Direction, Key, Keyspace, after, decode_event, open_value, read_json, sessions, under,
 };
-use crate::sled_store::copy::Walk;
 use crate::sled_store::fault::{Fault, guarded};
+use crate::sled_store::open::tombstones;
 use crate::sled_store::report::{DamagedSession, VerifyReport};
+use crate::sled_store::walk::Walk;
 use crate::{PageLimit, ReadError, keyspace};
 
 /// Sessions whose ends are looked at after a start that follows a kill: those that were most likely
@@ -99,8 +100,11 @@ pub(crate) fn verify(db: &sled::Db) -> VerifyReport {
     report
 }
 
+/// Looks at the value of a record.
+type IsSound = fn(&[u8]) -> bool;
+
 /// The records beside logs and index, and what makes one sound.
-const RECORDS: &[(u8, fn(&[u8]) -> bool)] = &[
+const RECORDS: &[(u8, IsSound)] = &[
     (Key::META, |value| open_value(value).is_some()),
     (Key::ACCEPTED, |value| read_json::<crate::AcceptedMessage>(value, "").is_ok()),
     (Key::CURSOR, |value| read_json::<Seq>(value, "").is_ok()),
@@ -109,7 +113,6 @@ const RECORDS: &[(u8, fn(&[u8]) -> bool)] = &[
 ];
 
 /// Where the check of one log stands.
-#[derive(Clone, Copy)]
 struct Log {
     id: SessionId,
     next: Seq,
@@ -117,6 +120,7 @@ struct Log {
 }
 
 fn logs(db: &sled::Db, report: &mut VerifyReport) {
+    let deleted = guarded(|| tombstones(db)).unwrap_or_default();
     let mut log: Option<Log> = None;
     let mut walk = Walk::tolerant(db, under(&[Key::EVENT]));
     while let Ok(Some((key, value))) = walk.next() {
@@ -124,22 +128,30 @@ fn logs(db: &sled::Db, report: &mut VerifyReport) {
             report.damaged_records += 1;
             continue;
         };
-        let mut current =
-            log.filter(|log| log.id == id).unwrap_or(Log { id, next: Seq(1), broken: false });
-        if log.is_none_or(|log| log.id != id) {
+        if deleted.contains(&id) {
+            walk.skip_under(&Key::of(Key::EVENT, id));
+            continue;
+        }
+        if log.as_ref().is_none_or(|log| log.id != id) {
             report.sessions += 1;
+            log = Some(Log { id, next: Seq(1), broken: false });
         }
-        let sound = seq == current.next && decode_event(id, seq, &value).is_ok();
-        if sound {
+        let Some(log) = &mut log else { continue };
+        if seq == log.next && decode_event(id, seq, &value).is_ok() {
             report.events += 1;
-        } else if !current.broken {
-            current.broken = true;
-            report.damage(id, current.next.min(seq));
+        } else if !log.broken && is_damaged(db, id, log.next.min(seq)) {
+            log.broken = true;
+            report.damage(id, log.next.min(seq));
         }
-        current.next = seq.next();
-        log = Some(current);
+        log.next = seq.next();
     }
     note_holes(&walk, report);
+}
+
+/// Looks again at what seemed damaged: the session may just have been deleted.
+fn is_damaged(db: &sled::Db, id: SessionId, near: Seq) -> bool {
+    let one = PageLimit { events: 1, bytes: 0 };
+    guarded(|| keyspace::events(db, id, near, one)).is_err()
 }
 
 fn index(db: &sled::Db, report: &mut VerifyReport) {
@@ -161,7 +173,8 @@ fn index(db: &sled::Db, report: &mut VerifyReport) {
                     report.sessions += 1;
                 }
                 let known = report.damaged.iter().any(|damaged| damaged.session_id == id);
-                if last < record.last_seq && !known {
+                let still_there = || matches!(keyspace::session(db, id), Ok(Some(_)));
+                if last < record.last_seq && !known && still_there() {
                     report.damage(id, last.next());
                 }
             }

@@ -5,116 +5,15 @@ use std::ops::Bound;
 use agentd_domain::{Event, Seq, SessionId, SessionRecord, SessionStatus, Usage};
 
 use crate::ReadError;
-use crate::keyspace::{
-    Key, KeyRange, after, decode_event, open_value, read_json, seal, snapshot, under,
-};
+use crate::keyspace::{Key, Writes, decode_event, open_value, read_json, seal, snapshot, under};
+use crate::sled_store::cache::apply;
 use crate::sled_store::fault::{Fault, guarded};
 use crate::sled_store::open::{COMMITS, VERSION, count_of_commits, set_version, tombstones};
 use crate::sled_store::report::{DamagedSession, NAMED_DAMAGE};
+use crate::sled_store::walk::Walk;
 
 /// Bytes that are written to the copy at once.
 const CHUNK_BYTES: usize = 256 * 1024;
-
-type Record = (sled::IVec, sled::IVec);
-
-/// Goes through a range in the order of keys.
-pub(crate) struct Walk<'a> {
-    db: &'a sled::Db,
-    iter: sled::Iter,
-    at: Bound<Vec<u8>>,
-    end: Bound<Vec<u8>>,
-    tolerant: bool,
-    holes: u64,
-    damage: Option<String>,
-}
-
-impl<'a> Walk<'a> {
-    fn new(db: &'a sled::Db, range: KeyRange, mode: Mode) -> Self {
-        match mode {
-            Mode::Backup => Self::strict(db, range),
-            Mode::Salvage => Self::tolerant(db, range),
-        }
-    }
-
-    /// Stops at what cannot be read.
-    fn strict(db: &'a sled::Db, range: KeyRange) -> Self {
-        let iter = db.range(range.clone());
-        Self { db, iter, at: range.0, end: range.1, tolerant: false, holes: 0, damage: None }
-    }
-
-    /// Steps over pages that cannot be read.
-    pub(crate) fn tolerant(db: &'a sled::Db, range: KeyRange) -> Self {
-        Self { tolerant: true, ..Self::strict(db, range) }
-    }
-
-    /// What sled said about the last unreadable page.
-    pub(crate) fn damage(&self) -> Option<&str> {
-        self.damage.as_deref()
-    }
-
-    /// The next record.
-    pub(crate) fn next(&mut self) -> Result<Option<Record>, ReadError> {
-        match self.step() {
-            Err(error) if self.tolerant => {
-                self.holes += 1;
-                self.damage = Some(error.to_string());
-                Ok(self.after_hole())
-            }
-            record => record,
-        }
-    }
-
-    /// Goes on behind the keys that begin with `prefix`.
-    fn skip_under(&mut self, prefix: &[u8]) {
-        if let Bound::Excluded(end) = after(prefix) {
-            self.seek(Bound::Included(end));
-        }
-    }
-
-    /// Goes on at `key`.
-    fn seek(&mut self, key: Bound<Vec<u8>>) {
-        self.iter = self.db.range((key.clone(), self.end.clone()));
-        self.at = key;
-    }
-
-    fn step(&mut self) -> Result<Option<Record>, ReadError> {
-        let Self { iter, at, .. } = self;
-        guarded(|| {
-            let record = iter.next().transpose().map_err(Fault::from)?;
-            if let Some((key, _value)) = &record {
-                *at = Bound::Excluded(key.to_vec());
-            }
-            Ok(record)
-        })
-    }
-
-    /// Where the unreadable page ends is not known, so ever wider steps are tried: the next key, the
-    /// next 256, the next 65,536 and so on, which comes to the next session and to the end.
-    fn after_hole(&mut self) -> Option<Record> {
-        let (Bound::Included(mut key) | Bound::Excluded(mut key)) = self.at.clone() else {
-            return None;
-        };
-        key.resize(25, 0);
-        while !key.is_empty() {
-            let from = after(&key);
-            key.pop();
-            let Bound::Excluded(from) = from else { return None };
-            let beyond = match &self.end {
-                Bound::Included(end) => from > *end,
-                Bound::Excluded(end) => from >= *end,
-                Bound::Unbounded => false,
-            };
-            if beyond {
-                return None;
-            }
-            self.seek(Bound::Included(from));
-            if let Ok(record) = self.step() {
-                return record;
-            }
-        }
-        None
-    }
-}
 
 /// How much is copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,6 +23,15 @@ pub(crate) enum Mode {
     Backup,
     /// What is readable of a damaged store that nobody uses.
     Salvage,
+}
+
+impl Mode {
+    fn walk(self, db: &sled::Db, kind: u8) -> Walk<'_> {
+        match self {
+            Self::Backup => Walk::strict(db, under(&[kind])),
+            Self::Salvage => Walk::tolerant(db, under(&[kind])),
+        }
+    }
 }
 
 /// What was copied.
@@ -176,7 +84,7 @@ struct Copy<'a> {
 
 impl Copy<'_> {
     fn sessions(&mut self) -> Result<(), CopyError> {
-        let mut walk = Walk::new(self.source, under(&[Key::SESSION]), self.mode);
+        let mut walk = self.mode.walk(self.source, Key::SESSION);
         while let Some((_key, value)) = walk.next()? {
             match (read_json::<SessionRecord>(&value, "session record"), self.mode) {
                 (Ok(record), _) => self.session(record)?,
@@ -315,7 +223,7 @@ impl Copy<'_> {
     /// Copies the records of which a session has many, as far as the session itself was copied.
     fn side_records(&mut self) -> Result<(), CopyError> {
         for kind in [Key::ACCEPTED, Key::CURSOR] {
-            let mut walk = Walk::new(self.source, under(&[kind]), self.mode);
+            let mut walk = self.mode.walk(self.source, kind);
             while let Some((key, value)) = walk.next()? {
                 let Some(last) = self.last_copied(&key)? else { continue };
                 let within = match kind {
@@ -376,25 +284,25 @@ fn bare_record(session_id: SessionId, first: &Event, tail: &Event) -> SessionRec
 /// Gathers records and writes them in chunks.
 struct Sink<'a> {
     target: &'a sled::Db,
-    chunk: sled::Batch,
+    chunk: Writes,
     bytes: usize,
 }
 
 impl<'a> Sink<'a> {
     fn new(target: &'a sled::Db) -> Self {
-        Self { target, chunk: sled::Batch::default(), bytes: 0 }
+        Self { target, chunk: Writes::new(), bytes: 0 }
     }
 
     fn put(&mut self, key: Vec<u8>, value: Vec<u8>) -> Result<(), CopyError> {
         self.bytes += key.len() + value.len();
-        self.chunk.insert(key, value);
+        self.chunk.insert(key, Some(value));
         if self.bytes >= CHUNK_BYTES { self.write() } else { Ok(()) }
     }
 
     fn write(&mut self) -> Result<(), CopyError> {
         let chunk = std::mem::take(&mut self.chunk);
         self.bytes = 0;
-        guarded(|| Ok(self.target.apply_batch(chunk)?)).map_err(CopyError::Write)
+        guarded(|| apply(self.target, &chunk)).map_err(CopyError::Write)
     }
 
     fn get(&mut self, key: &[u8]) -> Result<Option<sled::IVec>, CopyError> {

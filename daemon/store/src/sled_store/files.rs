@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crate::ReadError;
 use crate::keyspace::{Direction, KeyRange, Keyspace, Visit};
+use crate::sled_store::cache::CacheTouch;
 use crate::sled_store::fault::{Fault, guarded};
 
 /// sled's unit of writing. Records up to a quarter of it stay in the log; larger ones go into files
@@ -148,7 +149,9 @@ pub(crate) fn open_sled(dir: &Path, cache_bytes: u64) -> Result<sled::Db, Fault>
 impl Keyspace for sled::Db {
     fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>, ReadError> {
         let value = self.get(key).map_err(Fault::from)?;
-        Ok(value.map(|value| value.to_vec()))
+        let Some(value) = value else { return Ok(None) };
+        CacheTouch::default().passed(self, key, value.len())?;
+        Ok(Some(value.to_vec()))
     }
 
     fn scan(
@@ -158,6 +161,7 @@ impl Keyspace for sled::Db {
         visit: &mut Visit<'_>,
     ) -> Result<(), ReadError> {
         let mut range = self.range(range);
+        let mut touch = CacheTouch::default();
         loop {
             let record = match direction {
                 Direction::Forward => range.next(),
@@ -165,6 +169,7 @@ impl Keyspace for sled::Db {
             };
             let Some(record) = record else { return Ok(()) };
             let (key, value) = record.map_err(Fault::from)?;
+            touch.passed(self, &key, value.len())?;
             if visit(&key, &value) == ControlFlow::Break(()) {
                 return Ok(());
             }

@@ -43,6 +43,10 @@ pub(crate) fn open(dir: &Path, options: SledOptions) -> Result<Opened, OpenError
             .map_err(|fault| error_of(dir, fault))?;
     report.lost_commits = acknowledged.saturating_sub(commits);
     let commits = commits.max(acknowledged);
+    if report.lost_commits > 0 {
+        // The loss is told now; the count goes on, so that it is not told at every start.
+        set_count_of_commits(&db, commits).map_err(|fault| error_of(dir, fault))?;
+    }
     mark.write(commits, LastRun::Open);
 
     let sync = DiskSync::new(dir).map_err(|error| io_error(dir, error))?;
@@ -129,9 +133,6 @@ fn prepare(dir: &Path) -> Result<(), OpenError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             disk::create_private_dir(dir).map_err(|error| io_error(dir, error))?;
         }
-        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
-            return Err(OpenError::NotADirectory(dir.parent().unwrap_or(dir).to_owned()));
-        }
         Err(error) => return Err(io_error(dir, error)),
     }
     remove_unfinished_page_tables(dir).map_err(|error| io_error(dir, error))
@@ -184,6 +185,14 @@ pub(crate) fn count_of_commits(db: &sled::Db) -> Result<Option<u64>, Fault> {
     Ok(value.and_then(|value| Some(u64::from_be_bytes(open_value(&value)?.try_into().ok()?))))
 }
 
+fn set_count_of_commits(db: &sled::Db, commits: u64) -> Result<(), Fault> {
+    guarded(|| {
+        db.insert(Key::meta(COMMITS), seal(&commits.to_be_bytes()))?;
+        db.flush()?;
+        Ok(())
+    })
+}
+
 /// Deleted sessions whose events are still there.
 pub(crate) fn tombstones(db: &sled::Db) -> Result<HashSet<SessionId>, Fault> {
     let mut pending = HashSet::new();
@@ -203,6 +212,7 @@ pub(crate) fn io_error(dir: &Path, error: io::Error) -> OpenError {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
             OpenError::DiskFull { path, source: error }
         }
+        io::ErrorKind::NotADirectory => OpenError::NotADirectory(path),
         _ => OpenError::Io { path, source: error },
     }
 }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::keyspace::{Heads, Key, Purge, Stage, Writes, event_keys, seal};
+use crate::sled_store::cache::apply;
 use crate::sled_store::commit_mark::{CommitMark, LastRun};
 use crate::sled_store::disk::{self, DiskSync};
 use crate::sled_store::fault::Fault;
@@ -135,14 +136,18 @@ impl Writer {
         let mut close = None;
         let mut waiting = Vec::new();
         let staged = self.stage(first, &mut waiting, &mut close);
-        let result = staged.and_then(|writes| self.make_durable(&writes));
+        let result = staged.and_then(|writes| self.make_durable(writes));
         if let Err(fault) = &result {
             tracing::error!(?fault, "a commit failed");
             self.recover(fault);
         }
         self.options.crash_points.pass("store.after_flush");
         for reply in waiting {
-            answer(reply, result.as_ref().map(|()| ()).map_err(Fault::to_commit_error));
+            let result = match &result {
+                Ok(()) => Ok(()),
+                Err(fault) => Err(fault.to_commit_error()),
+            };
+            answer(reply, result);
         }
         close
     }
@@ -190,21 +195,14 @@ impl Writer {
         })
     }
 
-    fn make_durable(&mut self, writes: &Writes) -> Result<(), Fault> {
+    fn make_durable(&mut self, mut writes: Writes) -> Result<(), Fault> {
         if writes.is_empty() {
             return Ok(());
         }
         let commits = self.commits.saturating_add(1);
-        let mut change = sled::Batch::default();
-        for (key, value) in writes {
-            match value {
-                Some(value) => change.insert(&**key, &**value),
-                None => change.remove(&**key),
-            }
-        }
-        change.insert(Key::meta(open::COMMITS), seal(&commits.to_be_bytes()));
+        writes.insert(Key::meta(open::COMMITS), Some(seal(&commits.to_be_bytes())));
         self.options.crash_points.pass("store.before_apply");
-        self.flush(|db| Ok(db.apply_batch(change)?))?;
+        self.flush(|db| apply(db, &writes))?;
         self.commits = commits;
         self.mark.write(commits, LastRun::Open);
         Ok(())

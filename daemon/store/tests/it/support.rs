@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agentd_domain::{Event, Seq, SessionId};
-use agentd_store::conformance::sample::{ALL, append};
+pub(crate) use agentd_store::conformance::sample::ALL;
+use agentd_store::conformance::sample::append;
 use agentd_store::{Opened, SledOptions, SledStore, Store};
 use tempfile::TempDir;
 
