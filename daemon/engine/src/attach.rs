@@ -8,7 +8,7 @@ use agentd_store::PageLimit;
 use crate::digest;
 use crate::engine::Engine;
 use crate::error::CommandError;
-use crate::session::{Command, Delta, Joined, Outgoing, Participant, StreamEnd, Subscriber, Taken};
+use crate::session::{Command, Delta, Joined, Outgoing, Participant, Seat, StreamEnd, Taken};
 
 /// Events per page of a replay; a page is one message of the stream.
 const REPLAY_PAGE: PageLimit = PageLimit { events: 512, bytes: 256 * 1024 };
@@ -60,7 +60,7 @@ pub struct Attachment {
     pub participants: Vec<Participant>,
     engine: Engine,
     session_id: SessionId,
-    subscriber: Arc<Subscriber>,
+    seat: Seat,
     next: Seq,
     replay_until: Seq,
     caught_up: bool,
@@ -79,7 +79,7 @@ impl Engine {
         position: AttachPosition,
     ) -> Result<Attachment, CommandError> {
         let client_id = author.client_id.clone();
-        let Joined { subscriber, head, participants } =
+        let Joined { seat, head, participants } =
             self.ask(id, |reply| Command::Attach { author: author.clone(), reply }).await?;
         // From here on, dropping it detaches.
         let mut attachment = Attachment {
@@ -90,7 +90,7 @@ impl Engine {
             participants,
             engine: self.clone(),
             session_id: id,
-            subscriber,
+            seat,
             next: head.next(),
             replay_until: head,
             caught_up: false,
@@ -179,10 +179,10 @@ impl Attachment {
                 self.caught_up = true;
                 return Ok(AttachmentItem::CaughtUp(self.replay_until));
             }
-            match self.subscriber.take().await {
+            match self.seat.0.take().await {
                 Taken::Items(items) => self.sort_in(items),
                 Taken::Lagged => {
-                    let subscriber = Arc::clone(&self.subscriber);
+                    let subscriber = Arc::clone(&self.seat.0);
                     let head = self.engine.ask(self.session_id, |reply| Command::Resync {
                         subscriber: Arc::clone(&subscriber),
                         reply,
@@ -250,7 +250,8 @@ impl Attachment {
 
 impl Drop for Attachment {
     fn drop(&mut self) {
-        self.subscriber.leave();
+        // The actor looks for seats that were left; the seat itself is dropped after this.
+        self.seat.0.leave();
         // A session that has meanwhile been unloaded has no terminals.
         if let Some(handle) = self.engine.live_handle(self.session_id) {
             // With a full mailbox the actor finds out by itself with its next timer.

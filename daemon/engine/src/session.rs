@@ -25,7 +25,7 @@ pub(crate) use load::{LOAD_PAGE, for_each_event};
 pub use state::QueuedMessage;
 pub(crate) use state::{OpenCall, SessionState};
 pub use subscriber::{Delta, DeltaChannel, Participant, StreamEnd};
-pub(crate) use subscriber::{Outgoing, Subscriber, Taken};
+pub(crate) use subscriber::{Outgoing, Seat, Subscriber, Taken};
 
 /// Commands that may wait for one session. Each is answered in about a millisecond; more waiting
 /// ones mean that a client should slow down.
@@ -123,7 +123,7 @@ pub(crate) struct TitleUsage {
 #[derive(Debug)]
 pub(crate) struct Joined {
     /// Its queue: everything after `head`.
-    pub(crate) subscriber: Arc<Subscriber>,
+    pub(crate) seat: Seat,
     /// The newest durable event when it joined.
     pub(crate) head: Seq,
     /// All terminals, this one included.

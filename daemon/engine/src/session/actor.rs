@@ -24,7 +24,7 @@ use super::decide::{self, Draft, NextStep};
 use super::live::LiveItem;
 use super::load;
 use super::state::SessionState;
-use super::subscriber::{Participant, StreamEnd, Subscriber};
+use super::subscriber::{Participant, Seat, StreamEnd, Subscriber};
 use super::{Command, Gauges, Joined, Reply, SessionView, Submission, Submitted, TitleUsage};
 use crate::config::EngineConfig;
 use crate::error::CommandError;
@@ -728,7 +728,7 @@ impl Actor {
         self.restart(&subscriber);
         self.presence_changed();
         let participants = self.participants();
-        Joined { subscriber, head: self.state.record.last_seq, participants }
+        Joined { seat: Seat(subscriber), head: self.state.record.last_seq, participants }
     }
 
     fn restart(&self, subscriber: &Subscriber) {

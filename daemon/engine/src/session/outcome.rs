@@ -2,7 +2,7 @@
 
 use agentd_domain::{
     ErrorReport, EventBody, InterruptReason, SuspendReason, TitleSource, TurnCompleted, TurnEnd,
-    TurnFailed, TurnInterrupted, TurnSuspended,
+    TurnFailed, TurnId, TurnInterrupted, TurnSuspended,
 };
 
 use super::actor::Actor;
@@ -42,7 +42,7 @@ impl Actor {
             }
             TurnOutcome::Cancelled { last } => {
                 let (reason, by) = running.interrupt.unwrap_or((InterruptReason::NotResumed, None));
-                self.interrupted(last, reason, by.as_ref()).await;
+                self.interrupted(running.turn_id, last, reason, by.as_ref()).await;
             }
         }
         for reply in running.waiting {
@@ -82,15 +82,20 @@ impl Actor {
     /// A turn was cancelled: by a user for good, by the daemon's stop until the next start.
     async fn interrupted(
         &mut self,
+        turn_id: TurnId,
         last: Vec<EventBody>,
         reason: InterruptReason,
         by: Option<&agentd_domain::Author>,
     ) {
         let mut drafts = self.incomplete();
         drafts.extend(self.drafts_of_turn(last));
+        if self.state.turn.is_none() && reason == InterruptReason::User {
+            // It was cancelled before it began: its message must not start another turn.
+            drafts.extend(decide::start_turn(&self.state, turn_id, "none", ""));
+        }
         let after = self.preview(&drafts);
         let Some(turn) = &after.turn else { return };
-        if self.stopping {
+        if self.stopping && reason == InterruptReason::NotResumed {
             let suspended = TurnSuspended { reason: SuspendReason::DaemonStopped };
             drafts.push(Draft::of(turn.turn_id, suspended));
         } else {

@@ -51,6 +51,16 @@ pub enum StreamEnd {
     Failed,
 }
 
+/// The terminal's end of its queue. Dropping it anywhere on its way to the terminal leaves.
+#[derive(Debug)]
+pub(crate) struct Seat(pub(crate) Arc<Subscriber>);
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.0.leave();
+    }
+}
+
 /// What goes to a terminal.
 #[derive(Debug, Clone)]
 pub(crate) enum Outgoing {
