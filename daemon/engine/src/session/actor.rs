@@ -75,6 +75,8 @@ pub(super) struct Running {
 #[derive(Debug)]
 enum Exit {
     Unloaded,
+    /// The log may be ahead of the state: the next opening reads it anew.
+    OutOfStep,
     Stopping,
     Deleted(Reply<()>),
 }
@@ -97,6 +99,8 @@ pub(crate) struct Actor {
     snapshot_seq: Seq,
     marked_unfinished: bool,
     pub(super) stopping: bool,
+    /// A commit failed in a way that leaves open whether it was kept.
+    out_of_step: bool,
     partial_due: Option<Instant>,
     pub(super) store_retry_at: Option<Instant>,
     idle_since: Instant,
@@ -127,6 +131,7 @@ impl Actor {
             snapshot_seq: Seq::ZERO,
             marked_unfinished: false,
             stopping: false,
+            out_of_step: false,
             partial_due: None,
             store_retry_at: None,
             idle_since: Instant::now(),
@@ -151,13 +156,18 @@ impl Actor {
             return;
         }
         let exit = self.work(shutdown).await;
-        self.write_snapshot_if(1).await;
+        if matches!(exit, Exit::OutOfStep) {
+            self.turns.shutdown().await;
+        } else {
+            self.write_snapshot_if(1).await;
+        }
         forget();
         self.commands.close();
         match exit {
             // Commands that slipped in are dropped with their reply, which makes their senders
             // open the session again.
             Exit::Unloaded => {}
+            Exit::OutOfStep => self.end_streams(StreamEnd::Failed),
             Exit::Stopping => {
                 self.end_streams(StreamEnd::Stopping);
                 while let Ok(command) = self.commands.try_recv() {
@@ -227,6 +237,9 @@ impl Actor {
                         return Exit::Unloaded;
                     }
                 }
+            }
+            if self.out_of_step {
+                return Exit::OutOfStep;
             }
             if self.stopping && self.running.is_none() {
                 return Exit::Stopping;
@@ -655,7 +668,15 @@ impl Actor {
         if !events.is_empty() {
             writes.insert(0, Write::Append { session_id: self.id, events: events.clone() });
         }
-        self.deps.store.commit(Batch::from(writes)).await?;
+        if let Err(error) = self.deps.store.commit(Batch::from(writes)).await {
+            self.out_of_step |= match error {
+                CommitError::OutOfOrder { .. }
+                | CommitError::Io(_)
+                | CommitError::Corrupt { .. } => true,
+                CommitError::DiskFull(_) | CommitError::Closed => false,
+            };
+            return Err(error.into());
+        }
         self.marked_unfinished = unfinished;
         self.state = next;
         if closes_live {
@@ -763,6 +784,13 @@ impl Actor {
         for subscriber in self.subscribers.drain(..) {
             subscriber.end(end);
         }
+    }
+}
+
+impl Drop for Actor {
+    /// After a panic the terminals must not wait for ever.
+    fn drop(&mut self) {
+        self.end_streams(StreamEnd::Failed);
     }
 }
 
