@@ -217,7 +217,7 @@ fn timeouts(config: &ProviderConfig) -> Timeouts {
 }
 
 /// The first text that is not empty; empty when all are.
-fn first_of<'a, const N: usize>(texts: [&'a str; N]) -> &'a str {
+fn first_of<const N: usize>(texts: [&str; N]) -> &str {
     texts.into_iter().find(|text| !text.is_empty()).unwrap_or_default()
 }
 

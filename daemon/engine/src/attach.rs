@@ -138,10 +138,10 @@ impl Engine {
                             wanted = Some(started.clone());
                         }
                     }
-                    (EventBody::MessageAccepted(accepted), Some(started)) => {
-                        if started.item_ids.contains(&accepted.item_id) {
-                            return Ok(event.seq);
-                        }
+                    (EventBody::MessageAccepted(accepted), Some(started))
+                        if started.item_ids.contains(&accepted.item_id) =>
+                    {
+                        return Ok(event.seq);
                     }
                     _ => {}
                 }

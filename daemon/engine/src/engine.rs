@@ -146,9 +146,8 @@ impl Engine {
             Write::PutSession(state.record),
         ];
         match deps.store.commit(Batch::from(writes)).await {
-            Ok(()) => {}
             // Two clients made the same session at the same moment: the first one's is it.
-            Err(CommitError::OutOfOrder { .. }) => {}
+            Ok(()) | Err(CommitError::OutOfOrder { .. }) => {}
             Err(error) => return Err(error.into()),
         }
         self.view(id).await

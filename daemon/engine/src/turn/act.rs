@@ -70,10 +70,10 @@ impl TurnTask {
         }
         let call = &open.call;
         let mut finished = if open.cut {
-            self.not_run(&open, ToolResult::fatal("TOOL_CALL_CUT", CUT))
+            not_run(&open, ToolResult::fatal("TOOL_CALL_CUT", CUT))
         } else {
             match self.deps.tools.prepare(&call.name, &call.arguments_json) {
-                Err(result) => self.not_run(&open, result),
+                Err(result) => not_run(&open, result),
                 Ok(prepared) => {
                     let effect = prepared.effect;
                     let started = ToolCallStarted {
@@ -111,9 +111,7 @@ impl TurnTask {
         let verdict = guard.note(&call.name, &call.arguments_json, &finished.output);
         if let Verdict::Repeats(times) | Verdict::Stop(times) = verdict {
             finished.status = ToolStatus::Repeated;
-            finished.output.push_str(&format!(
-                "\n[this call has given the same result {times} times; do something else or answer]"
-            ));
+            finished.output += &repeats_note(times);
         }
         self.record(vec![EventBody::from(finished)], conversation).await?;
         if let Verdict::Stop(times) = verdict {
@@ -128,19 +126,23 @@ impl TurnTask {
         }
         Ok(())
     }
+}
 
-    fn not_run(&self, open: &OpenCall, result: ToolResult) -> ToolCallFinished {
-        let ToolResult { status, output, error_code } = result;
-        ToolCallFinished {
-            call_id: open.call.call_id.clone(),
-            name: open.call.name.clone(),
-            status,
-            output_bytes: output.len() as u64,
-            output,
-            error_code,
-            elapsed_ms: 0,
-        }
+fn not_run(open: &OpenCall, result: ToolResult) -> ToolCallFinished {
+    let ToolResult { status, output, error_code } = result;
+    ToolCallFinished {
+        call_id: open.call.call_id.clone(),
+        name: open.call.name.clone(),
+        status,
+        output_bytes: output.len() as u64,
+        output,
+        error_code,
+        elapsed_ms: 0,
     }
+}
+
+fn repeats_note(times: u32) -> String {
+    format!("\n[this call has given the same result {times} times; do something else or answer]")
 }
 
 fn failed(code: &str, message: String, hint: &str) -> Ended {

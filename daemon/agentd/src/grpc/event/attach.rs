@@ -23,11 +23,10 @@ pub(super) async fn handle(
     let id = from_proto::id("session_id", &session_id)?;
     let author = from_proto::author("author", author.as_ref())?;
     let position = match position {
-        None => AttachPosition::Cursor,
         Some(Position::FromSeq(seq)) => AttachPosition::From(Seq(seq)),
         Some(Position::LastTurns(turns)) => AttachPosition::LastTurns(turns),
         Some(Position::OnlyNew(true)) => AttachPosition::OnlyNew,
-        Some(Position::OnlyNew(false)) => AttachPosition::Cursor,
+        None | Some(Position::OnlyNew(false)) => AttachPosition::Cursor,
     };
     let attachment = ctx
         .engine
