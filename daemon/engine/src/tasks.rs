@@ -1,5 +1,8 @@
 //! Starting tasks so that none is forgotten.
 
+use std::panic::AssertUnwindSafe;
+
+use futures_util::FutureExt as _;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
@@ -28,17 +31,18 @@ impl Tasks {
         F: Future<Output = ()> + Send + 'static,
     {
         let span = tracing::info_span!("task", name);
-        let tracked = self.tracker.track_future(future.instrument(span));
-        #[expect(clippy::disallowed_methods, reason = "the one place that spawns")]
-        let handle = tokio::spawn(tracked);
-        #[expect(clippy::disallowed_methods, reason = "the one place that spawns")]
-        tokio::spawn(self.tracker.track_future(async move {
-            if let Err(error) = handle.await
-                && error.is_panic()
-            {
-                tracing::error!(task = name, %error, "a task panicked");
+        let caught = AssertUnwindSafe(future).catch_unwind().map(move |ended| {
+            if let Err(panic) = ended {
+                let message = panic
+                    .downcast_ref::<&str>()
+                    .map(|text| (*text).to_owned())
+                    .or_else(|| panic.downcast_ref::<String>().cloned())
+                    .unwrap_or_default();
+                tracing::error!(message, "a task panicked");
             }
-        }));
+        });
+        #[expect(clippy::disallowed_methods, reason = "the one place that spawns")]
+        tokio::spawn(self.tracker.track_future(caught.instrument(span)));
     }
 
     /// Asks all tasks to end and waits until they have. The caller sets the deadline.
