@@ -73,7 +73,7 @@ fn show(paths: &Paths) -> ExitCode {
     let mut section = String::new();
     for line in values.lines() {
         if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
-            section = name.to_owned();
+            name.clone_into(&mut section);
         }
         let key = line.split(" =").next().map(|key| format!("{section}.{key}"));
         let source = match key.and_then(|key| loaded.sources.get(&key)) {
