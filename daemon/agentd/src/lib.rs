@@ -13,4 +13,5 @@ pub mod provider;
 mod grpc;
 mod listener;
 
+pub use agentd_store::CrashPoints;
 pub use daemon::{Daemon, DaemonOptions, StartError};

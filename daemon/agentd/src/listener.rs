@@ -4,9 +4,7 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use rustix::net::{
-    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, listen, socket_with,
-};
+use socket2::{Domain, SockAddr, Socket, Type};
 use tokio::net::UnixListener;
 
 /// Connections that may wait to be accepted.
@@ -44,15 +42,13 @@ pub(crate) fn open(path: &Path) -> Result<(UnixListener, SocketFile), ListenErro
         Err(source) => return Err(ListenError::Io { path: path.to_owned(), source }),
     }
     let failed = |source: io::Error| ListenError::Io { path: path.to_owned(), source };
-    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)
-        .map_err(|errno| failed(errno.into()))?;
-    let address = SocketAddrUnix::new(path).map_err(|errno| failed(errno.into()))?;
-    bind(&socket, &address).map_err(|errno| failed(errno.into()))?;
+    let socket = Socket::new(Domain::UNIX, Type::STREAM, None).map_err(failed)?;
+    socket.set_nonblocking(true).map_err(failed)?;
+    socket.bind(&SockAddr::unix(path).map_err(failed)?).map_err(failed)?;
     let file = SocketFile { path: path.to_owned() };
     // Whatever the umask says: nobody can connect before the listen that follows.
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
-    listen(&socket, BACKLOG).map_err(|errno| failed(errno.into()))?;
+    socket.listen(BACKLOG).map_err(failed)?;
     let listener = UnixListener::from_std(socket.into()).map_err(failed)?;
     Ok((listener, file))
 }
