@@ -33,7 +33,7 @@ impl Gate {
     }
 
     #[expect(clippy::expect_used, reason = "the sender lives in self")]
-    pub(super) async fn pass(&self) {
+    pub(crate) async fn pass(&self) {
         self.reached.send_modify(|count| *count += 1);
         let mut released = self.released.subscribe();
         released.wait_for(|released| *released).await.expect("the sender lives");

@@ -1,0 +1,75 @@
+//! The real daemon with tools whose effects can be counted, and points at which it kills itself.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use agentd::config::{LogConfig, LogFormat};
+use agentd::{CrashPoints, Daemon, DaemonOptions, logging};
+use agentd_shared::Paths;
+use agentd_testkit::{AppendLine, CRASH_AT};
+use anyhow::Context as _;
+use tokio::signal::unix::{SignalKind, signal};
+
+fn main() -> anyhow::Result<ExitCode> {
+    let home = home().context("give --home DIR --announce")?;
+    let log = LogConfig { level: "info".to_owned(), format: LogFormat::Human };
+    logging::init(&log)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let code = runtime.block_on(serve(Paths::under(home)))?;
+    runtime.shutdown_background();
+    Ok(code)
+}
+
+fn home() -> Option<PathBuf> {
+    let mut args = std::env::args_os().skip(1);
+    let home = (args.next()? == "--home").then(|| args.next())?;
+    home.map(PathBuf::from)
+}
+
+async fn serve(paths: Paths) -> anyhow::Result<ExitCode> {
+    let mut options = DaemonOptions::new(paths);
+    options.extra_tools.push(Arc::new(AppendLine::new()));
+    options.crash_points = crash_points()?;
+    let daemon = Daemon::start(options).await?;
+    let mut term = signal(SignalKind::terminate())?;
+    writeln!(std::io::stdout(), "ready {}", daemon.socket().display())?;
+    let control = daemon.control().clone();
+    let mut serving = std::pin::pin!(daemon.serve());
+    loop {
+        tokio::select! {
+            orderly = &mut serving => {
+                return Ok(if orderly { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+            }
+            _ = term.recv() => control.stop(),
+        }
+    }
+}
+
+/// The hook that kills this process at the point that the environment names.
+fn crash_points() -> anyhow::Result<CrashPoints> {
+    let Ok(point) = std::env::var(CRASH_AT) else { return Ok(CrashPoints::default()) };
+    let (wanted, count) = match point.split_once(':') {
+        Some((name, count)) => (name.to_owned(), count.parse().context("a number of passes")?),
+        None => (point, 1),
+    };
+    let left = AtomicU64::new(count);
+    Ok(CrashPoints::new(move |name| {
+        if name == wanted && left.fetch_sub(1, Ordering::SeqCst) == 1 {
+            kill_this_process();
+        }
+    }))
+}
+
+/// Returns never: the kernel ends the process.
+fn kill_this_process() {
+    let me = rustix::process::getpid();
+    if let Err(error) = rustix::process::kill_process(me, rustix::process::Signal::KILL) {
+        tracing::error!(%error, "the process could not kill itself");
+    }
+    loop {
+        std::thread::park();
+    }
+}
