@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// Where cargo puts what it builds; it can be set outside of the project.
-fn target_directory() -> anyhow::Result<PathBuf> {
+pub(crate) fn target_directory() -> anyhow::Result<PathBuf> {
     let output = cargo(&["metadata", "--no-deps", "--format-version", "1"])
         .stderr(std::process::Stdio::inherit())
         .output()

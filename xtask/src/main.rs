@@ -1,10 +1,11 @@
-//! Tasks of the project: `cargo xtask chat`, `test`, `quick` and `tidy`.
+//! Tasks of the project: `cargo xtask chat`, `test`, `quick`, `tidy` and `bench`.
 //!
 //! Its one job is that a person, a hook and the build server run the same commands. It knows none
 //! of our crates and owns no state; everything it does is done by programs that it starts.
 
 #![expect(clippy::print_stdout, reason = "what a task does is told on stdout")]
 
+mod bench;
 mod chat;
 mod checks;
 mod steps;
@@ -31,6 +32,8 @@ enum Task {
     Quick,
     /// Check the rules that no compiler knows: edges between crates, sizes, words, documents
     Tidy,
+    /// Measure the daemon, built with optimisation; docs/BENCHMARKS.md tells what the rows mean
+    Bench(bench::Args),
 }
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -39,6 +42,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Task::Test => steps::run_all(checks::all()),
         Task::Quick => steps::run_all(checks::quick()),
         Task::Tidy => steps::run_all(vec![checks::tidy()]),
+        Task::Bench(args) => bench::run(&args),
     }
 }
 
