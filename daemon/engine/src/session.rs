@@ -4,7 +4,6 @@ mod actor;
 mod decide;
 mod live;
 mod load;
-mod outcome;
 mod state;
 mod subscriber;
 

@@ -5,9 +5,9 @@ use agentd_domain::{
     TurnFailed, TurnId, TurnInterrupted, TurnSuspended,
 };
 
-use super::actor::Actor;
-use super::decide::{self, Draft};
+use super::Actor;
 use crate::config::TitlePolicy;
+use crate::session::decide::{self, Draft};
 use crate::turn::TurnOutcome;
 
 impl Actor {

@@ -1,0 +1,217 @@
+//! What the actor does with each command.
+
+use agentd_domain::{
+    Author, EventBody, InterruptReason, ItemId, Seq, Title, TitleSource, TurnId, UsagePurpose,
+    UsageRecorded,
+};
+use agentd_store::{AcceptedMessage, Batch, Write};
+
+use tokio::time::Instant;
+
+use super::{Actor, Exit};
+use crate::error::CommandError;
+use crate::session::decide::{self, Draft};
+use crate::session::{Command, Reply, SessionView, Submission, Submitted, TitleUsage};
+
+impl Actor {
+    pub(super) async fn on_command(&mut self, command: Command) -> Option<Exit> {
+        self.idle_since = Instant::now();
+        if self.stopping {
+            refuse(command, || CommandError::Stopping);
+            return None;
+        }
+        // A client that has left gets no answer; what it asked for stands.
+        match command {
+            Command::Submit { submission, reply } => {
+                let _left = reply.send(self.submit(submission).await);
+            }
+            Command::Withdraw { item_id, by, reply } => {
+                let drafts = decide::withdraw(&self.state, item_id, by);
+                let _left = reply.send(self.record_all(drafts).await);
+            }
+            Command::Interrupt { turn_id, by, reply } => self.interrupt(turn_id, by, reply).await,
+            Command::Answer { question_id, choice, by, reply } => {
+                let now = self.deps.clock.now();
+                let drafts = decide::answer(&self.state, question_id, &choice, &by, now);
+                let _left = reply.send(self.record_all(drafts).await);
+            }
+            Command::Update { title, model, by, reply } => {
+                let _left = reply.send(self.update(title.as_ref(), model, by).await);
+            }
+            Command::View { reply } => {
+                let _left = reply.send(Ok(self.view()));
+            }
+            Command::Attach { author, reply } => {
+                let joined = self.attach(author);
+                let left = reply.send(Ok(joined)).is_err();
+                if left {
+                    self.drop_gone_subscribers();
+                }
+            }
+            Command::Resync { subscriber, reply } => {
+                self.restart(&subscriber);
+                let _left = reply.send(Ok(self.state.record.last_seq));
+            }
+            Command::Detach => self.drop_gone_subscribers(),
+            Command::TitleMade { title, usage } => self.title_made(title, usage).await,
+            Command::Delete { reply } => match self.delete().await {
+                Ok(()) => return Some(Exit::Deleted(reply)),
+                Err(error) => {
+                    let _left = reply.send(Err(error));
+                }
+            },
+        }
+        None
+    }
+
+    pub(super) async fn submit(
+        &mut self,
+        submission: Submission,
+    ) -> Result<Submitted, CommandError> {
+        let client_message_id = submission.client_message_id.clone();
+        if let Some(AcceptedMessage { item_id, seq }) =
+            self.deps.store.accepted(self.id, &client_message_id).await?
+        {
+            return Ok(Submitted {
+                item_id,
+                seq,
+                queue_position: self.position(item_id),
+                duplicate: true,
+            });
+        }
+        let config = self.deps.config();
+        let item_id = self.deps.ids.item_id(self.deps.clock.now());
+        let limits = (config.queue_limit, config.message_max_bytes);
+        let drafts = decide::submit(&self.state, submission, item_id, limits)?;
+        let at = drafts
+            .iter()
+            .position(|draft| matches!(draft.body, EventBody::MessageAccepted(_)))
+            .unwrap_or(0);
+        let seq = Seq(self.state.record.last_seq.0 + 1 + at as u64);
+        let accepted = Write::PutAccepted {
+            session_id: self.id,
+            client_message_id,
+            accepted: AcceptedMessage { item_id, seq },
+        };
+        self.record(drafts, vec![accepted]).await?;
+        self.deps.crash_points.pass("engine.accepted");
+        let busy = usize::from(self.running.is_some() && self.state.turn.is_some());
+        let queue_position = self.position(item_id) + busy;
+        Ok(Submitted { item_id, seq, queue_position, duplicate: false })
+    }
+
+    /// Messages of the queue that run before this one.
+    pub(super) fn position(&self, item_id: ItemId) -> usize {
+        self.state.queue_in_order().position(|queued| queued.item_id == item_id).unwrap_or(0)
+    }
+
+    pub(super) async fn interrupt(
+        &mut self,
+        turn_id: Option<TurnId>,
+        by: Author,
+        reply: Reply<bool>,
+    ) {
+        let wanted = |open: TurnId| turn_id.is_none_or(|wanted| wanted == open);
+        if self.running.as_ref().is_some_and(|running| wanted(running.turn_id)) {
+            self.cancel_turn(InterruptReason::User, Some(by));
+            if let Some(running) = &mut self.running {
+                running.waiting.push(reply);
+            }
+            return;
+        }
+        if self.state.turn.as_ref().is_some_and(|open| wanted(open.turn_id)) {
+            let drafts = decide::close_turn(&self.state, InterruptReason::User, Some(&by));
+            let _left = reply.send(self.record(drafts, Vec::new()).await.map(|_seq| true));
+            return;
+        }
+        let _left = reply.send(Ok(false));
+    }
+
+    pub(super) async fn update(
+        &mut self,
+        title: Option<&Title>,
+        model: Option<String>,
+        by: Option<Author>,
+    ) -> Result<SessionView, CommandError> {
+        let mut drafts = Vec::new();
+        if let Some(title) = title
+            && (self.state.record.title != title.as_str()
+                || self.state.record.title_source != Some(TitleSource::Manual))
+        {
+            drafts.push(decide::renamed(title, TitleSource::Manual, by.clone()));
+        }
+        if let Some(model) = model {
+            drafts.extend(decide::change_model(&self.state, model, by)?);
+        }
+        self.record(drafts, Vec::new()).await?;
+        Ok(self.view())
+    }
+
+    pub(super) fn view(&self) -> SessionView {
+        SessionView {
+            record: self.state.record.clone(),
+            queue: self.state.queue_in_order().cloned().collect(),
+            open_questions: self
+                .state
+                .turn
+                .as_ref()
+                .and_then(|turn| turn.question.clone())
+                .into_iter()
+                .collect(),
+            participants: self.participants(),
+        }
+    }
+
+    pub(super) async fn title_made(&mut self, title: Option<Title>, usage: Option<TitleUsage>) {
+        let mut drafts = Vec::new();
+        if let Some(TitleUsage { provider, model, usage, elapsed_ms }) = usage {
+            drafts.push(Draft::plain(UsageRecorded {
+                purpose: UsagePurpose::Title,
+                provider,
+                model,
+                usage,
+                first_byte_ms: 0,
+                elapsed_ms,
+            }));
+        }
+        if let Some(title) = title
+            && self.state.wants_title(TitleSource::Model)
+        {
+            drafts.push(decide::renamed(&title, TitleSource::Model, None));
+        }
+        if let Err(error) = self.record(drafts, Vec::new()).await {
+            tracing::warn!(session_id = %self.id, %error, "the title could not be stored");
+        }
+    }
+
+    pub(super) async fn delete(&mut self) -> Result<(), CommandError> {
+        if let Some(running) = &self.running {
+            running.cancel.cancel();
+        }
+        self.turns.shutdown().await;
+        self.running = None;
+        self.deps.store.commit(Batch::of(Write::DeleteSession(self.id))).await?;
+        // Nothing may write to the log any more, a snapshot included.
+        self.snapshot_seq = self.state.record.last_seq;
+        Ok(())
+    }
+}
+
+/// Answers a command with an error.
+pub(super) fn refuse(command: Command, error: impl FnOnce() -> CommandError) {
+    // A client that has left does not mind.
+    let _left = match command {
+        Command::Submit { reply, .. } => reply.send(Err(error())).is_err(),
+        Command::Withdraw { reply, .. } | Command::Answer { reply, .. } => {
+            reply.send(Err(error())).is_err()
+        }
+        Command::Interrupt { reply, .. } => reply.send(Err(error())).is_err(),
+        Command::Update { reply, .. } | Command::View { reply } => {
+            reply.send(Err(error())).is_err()
+        }
+        Command::Attach { reply, .. } => reply.send(Err(error())).is_err(),
+        Command::Resync { reply, .. } => reply.send(Err(error())).is_err(),
+        Command::Delete { reply } => reply.send(Err(error())).is_err(),
+        Command::Detach | Command::TitleMade { .. } => true,
+    };
+}

@@ -1,0 +1,158 @@
+//! Making events durable, folding them in, showing them; and snapshots.
+
+use std::sync::Arc;
+
+use agentd_domain::{ErrorReport, Event, EventBody, Seq};
+use agentd_store::{Batch, CommitError, Write};
+use tokio::time::Instant;
+
+use super::{Actor, STORE_RETRY};
+use crate::error::CommandError;
+use crate::session::decide::Draft;
+use crate::session::load;
+use crate::session::state::SessionState;
+
+impl Actor {
+    /// Commits events, folds them in, shows them. Returns the position of the first.
+    pub(super) async fn record(
+        &mut self,
+        drafts: Vec<Draft>,
+        mut writes: Vec<Write>,
+    ) -> Result<Seq, CommandError> {
+        let first = self.state.record.last_seq.next();
+        if drafts.is_empty() && writes.is_empty() {
+            return Ok(first);
+        }
+        let events = self.number(&drafts);
+        let mut next = self.state.clone();
+        for event in &events {
+            next.apply(event);
+        }
+        if events.iter().any(|event| SessionState::changes_index(&event.body)) {
+            writes.push(Write::PutSession(next.record.clone()));
+        }
+        let unfinished = next.is_unfinished();
+        if unfinished != self.marked_unfinished {
+            writes.push(if unfinished {
+                Write::MarkUnfinished(self.id)
+            } else {
+                Write::ClearUnfinished(self.id)
+            });
+        }
+        let closes_live = events.iter().any(|event| self.closes_live(&event.body));
+        if closes_live {
+            writes.push(Write::ClearPartial(self.id));
+        }
+        if !events.is_empty() {
+            writes.insert(0, Write::Append { session_id: self.id, events: events.clone() });
+        }
+        if let Err(error) = self.deps.store.commit(Batch::from(writes)).await {
+            self.out_of_step |= match error {
+                CommitError::OutOfOrder { .. }
+                | CommitError::Io(_)
+                | CommitError::Corrupt { .. } => true,
+                CommitError::DiskFull(_) | CommitError::Closed => false,
+            };
+            return Err(error.into());
+        }
+        self.marked_unfinished = unfinished;
+        self.state = next;
+        if closes_live {
+            self.live = None;
+            self.partial_due = None;
+        }
+        for event in events {
+            let event = Arc::new(event);
+            for subscriber in &self.subscribers {
+                subscriber.push_event(&event);
+            }
+        }
+        Ok(first)
+    }
+
+    pub(super) async fn record_of_turn(
+        &mut self,
+        bodies: Vec<EventBody>,
+    ) -> Result<Seq, CommandError> {
+        let turn_id = self.state.turn.as_ref().map(|turn| turn.turn_id);
+        let drafts = bodies.into_iter().map(|body| Draft { turn_id, body }).collect();
+        self.record(drafts, Vec::new()).await
+    }
+
+    pub(super) async fn record_all(
+        &mut self,
+        drafts: Result<Vec<Draft>, CommandError>,
+    ) -> Result<Seq, CommandError> {
+        self.record(drafts?, Vec::new()).await
+    }
+
+    /// The state as it would be after these events.
+    pub(super) fn preview(&self, drafts: &[Draft]) -> SessionState {
+        let mut state = self.state.clone();
+        for event in self.number(drafts) {
+            state.apply(&event);
+        }
+        state
+    }
+
+    pub(super) fn number(&self, drafts: &[Draft]) -> Vec<Event> {
+        let at = self.deps.clock.now();
+        let mut seq = self.state.record.last_seq;
+        drafts
+            .iter()
+            .map(|Draft { turn_id, body }| {
+                seq = seq.next();
+                Event { seq, at, turn_id: *turn_id, body: body.clone() }
+            })
+            .collect()
+    }
+
+    pub(super) fn closes_live(&self, body: &EventBody) -> bool {
+        let Some(live) = &self.live else { return false };
+        match body {
+            EventBody::AssistantMessage(message) => message.item_id == live.item_id,
+            EventBody::AttemptRestarted(restarted) => restarted.discarded_item_id == live.item_id,
+            EventBody::TurnCompleted(_)
+            | EventBody::TurnFailed(_)
+            | EventBody::TurnInterrupted(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Closes a turn whose end could not be stored before.
+    pub(super) async fn close_stalled_turn(&mut self) {
+        if self.running.is_some() || self.state.turn.is_none() {
+            return;
+        }
+        let report = ErrorReport {
+            code: "STORE_UNAVAILABLE".to_owned(),
+            message: "the turn ended because its progress could not be stored".to_owned(),
+            hint: "send the message again".to_owned(),
+            retryable: true,
+        };
+        self.fail_turn(report, Vec::new()).await;
+    }
+
+    pub(super) fn retry_store_later(&mut self, error: &CommandError) {
+        tracing::error!(session_id = %self.id, %error, "the end of a turn could not be stored");
+        self.store_retry_at = Some(Instant::now() + STORE_RETRY);
+    }
+
+    pub(super) async fn write_snapshot_if(&mut self, every: u64) {
+        let last = self.state.record.last_seq;
+        if last.0 < self.snapshot_seq.0 + every || self.running.is_some() {
+            return;
+        }
+        let write = Write::PutSnapshot { session_id: self.id, snapshot: load::encode(&self.state) };
+        self.deps.crash_points.pass("engine.before_snapshot");
+        match self.deps.store.commit(Batch::of(write)).await {
+            Ok(()) => self.snapshot_seq = last,
+            Err(CommitError::Closed) => {}
+            Err(error) => {
+                tracing::warn!(session_id = %self.id, %error, "a snapshot could not be stored");
+                // The log has everything; try again after as many events.
+                self.snapshot_seq = last;
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Attached terminals.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use agentd_domain::Author;
+use tokio::time::Instant;
+
+use super::Actor;
+use crate::session::Joined;
+use crate::session::subscriber::{Participant, Seat, StreamEnd, Subscriber};
+
+impl Actor {
+    pub(super) fn attach(&mut self, author: Author) -> Joined {
+        self.drop_gone_subscribers();
+        let participant = Participant { author, attached_at: self.deps.clock.now() };
+        let subscriber = Arc::new(Subscriber::new(participant));
+        self.subscribers.push(Arc::clone(&subscriber));
+        self.restart(&subscriber);
+        self.presence_changed();
+        let participants = self.participants();
+        Joined { seat: Seat(subscriber), head: self.state.record.last_seq, participants }
+    }
+
+    pub(super) fn restart(&self, subscriber: &Subscriber) {
+        subscriber
+            .restart(self.live.as_ref().map(|live| (live.item_id, &*live.reasoning, &*live.text)));
+    }
+
+    pub(super) fn participants(&self) -> Vec<Participant> {
+        self.subscribers.iter().map(|subscriber| subscriber.participant.clone()).collect()
+    }
+
+    pub(super) fn drop_gone_subscribers(&mut self) {
+        let before = self.subscribers.len();
+        self.subscribers.retain(|subscriber| !subscriber.is_gone());
+        if self.subscribers.len() != before {
+            self.idle_since = Instant::now();
+            self.presence_changed();
+        }
+    }
+
+    pub(super) fn presence_changed(&self) {
+        let participants = self.participants();
+        self.gauges
+            .attached
+            .store(u32::try_from(participants.len()).unwrap_or(u32::MAX), Ordering::Relaxed);
+        for subscriber in &self.subscribers {
+            subscriber.push_presence(&participants);
+        }
+    }
+
+    pub(super) fn end_streams(&mut self, end: StreamEnd) {
+        for subscriber in self.subscribers.drain(..) {
+            subscriber.end(end);
+        }
+    }
+}

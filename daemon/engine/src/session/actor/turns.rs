@@ -1,0 +1,147 @@
+//! Starting, hearing and cancelling turns.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use agentd_domain::{Author, EventBody, InterruptReason, TurnId};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::{Actor, Running};
+use crate::session::decide::{self, Draft, NextStep};
+use crate::session::live::LiveItem;
+use crate::session::{Command, OpenCall};
+use crate::turn::{self, TurnReport, TurnTask};
+
+impl Actor {
+    pub(super) fn take_next_step(&mut self) {
+        if self.stopping || self.store_retry_at.is_some() {
+            return;
+        }
+        match decide::next_step(&self.state, self.running.is_some()) {
+            NextStep::Wait => {}
+            NextStep::StartTurn => {
+                let turn_id = self.deps.ids.turn_id(self.deps.clock.now());
+                self.spawn_turn(turn_id, Vec::new(), 0);
+            }
+            NextStep::ContinueTurn => {
+                if let Some(turn) = &self.state.turn {
+                    let (turn_id, calls) = (turn.turn_id, turn.open_calls.clone());
+                    let rounds = turn.rounds - turn.rounds_granted_at;
+                    self.spawn_turn(turn_id, calls, rounds);
+                }
+            }
+            NextStep::CancelTurn { by } => {
+                self.cancel_turn(InterruptReason::NewMessage, Some(by));
+            }
+        }
+    }
+
+    pub(super) fn spawn_turn(&mut self, turn_id: TurnId, open_calls: Vec<OpenCall>, rounds: u32) {
+        let cancel = CancellationToken::new();
+        let task = TurnTask {
+            session_id: self.id,
+            turn_id,
+            workspace: self.state.record.workspace.clone().into(),
+            model: self.state.record.model.clone(),
+            context_from: self.state.context_from,
+            resume: self.state.turn.is_some().then_some(open_calls),
+            rounds,
+            deps: Arc::clone(&self.deps),
+            reports: self.report_tx.clone(),
+            cancel: cancel.clone(),
+        };
+        let span = tracing::info_span!("turn", session_id = %self.id, %turn_id);
+        self.turns.spawn(tracing::Instrument::instrument(turn::run(task), span));
+        self.running =
+            Some(Running { turn_id, cancel, interrupt: None, waiting: Vec::new(), abort_at: None });
+        self.gauges.running.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) async fn on_report(&mut self, report: TurnReport) {
+        match report {
+            TurnReport::Start { turn_id, provider, model, reply } => {
+                let started = match decide::start_turn(&self.state, turn_id, &provider, &model) {
+                    None => Ok(None),
+                    Some(draft) => {
+                        let recorded = self.record(vec![draft], Vec::new()).await;
+                        recorded.map(|_seq| Some(self.state.record.last_seq))
+                    }
+                };
+                let _cancelled = reply.send(started);
+            }
+            TurnReport::Delta { item_id, channel, text } => {
+                if self.live.as_ref().is_none_or(|live| live.item_id != item_id) {
+                    self.live = Some(LiveItem::new(item_id));
+                }
+                if let Some(live) = &mut self.live {
+                    let delta = live.extend(channel, text);
+                    for subscriber in &self.subscribers {
+                        subscriber.push_delta(&delta);
+                    }
+                    let interval = self.deps.config.borrow().partial_interval;
+                    self.partial_due.get_or_insert_with(|| Instant::now() + interval);
+                }
+            }
+            TurnReport::Record { bodies, done } => {
+                let recorded = self.record_of_turn(bodies).await;
+                if let Err(error) = &recorded {
+                    tracing::error!(session_id = %self.id, %error, "a turn could not be recorded");
+                }
+                if let Some(done) = done {
+                    let _cancelled = done.send(recorded.map(|_seq| ()));
+                }
+            }
+            TurnReport::TakeSteering { reply } => {
+                let steered = match decide::deliver_steering(&self.state) {
+                    None => Ok(Vec::new()),
+                    Some(draft) => {
+                        let texts = self.steering_texts(&draft);
+                        self.record(vec![draft], Vec::new()).await.map(|_seq| texts)
+                    }
+                };
+                let _cancelled = reply.send(steered);
+            }
+        }
+    }
+
+    pub(super) fn steering_texts(&self, draft: &Draft) -> Vec<Arc<str>> {
+        let EventBody::MessagesDelivered(delivered) = &draft.body else { return Vec::new() };
+        self.state
+            .queue
+            .iter()
+            .filter(|queued| delivered.item_ids.contains(&queued.item_id))
+            .map(|queued| Arc::clone(&queued.text))
+            .collect()
+    }
+
+    pub(super) fn cancel_turn(&mut self, reason: InterruptReason, by: Option<Author>) {
+        let Some(running) = &mut self.running else { return };
+        if running.interrupt.is_none() {
+            running.interrupt = Some((reason, by));
+            running.cancel.cancel();
+            running.abort_at = Some(Instant::now() + self.deps.config.borrow().turn_grace);
+        }
+    }
+
+    /// Ends the bookkeeping of a turn's task.
+    pub(super) fn turn_is_over(&mut self) -> Option<Running> {
+        self.gauges.running.store(false, Ordering::Relaxed);
+        self.idle_since = Instant::now();
+        self.partial_due = None;
+        self.running.take()
+    }
+
+    /// Makes a title with the model, away from the session's own work.
+    pub(super) fn make_title(&self) {
+        crate::title::spawn(&self.deps, self.id, self.state.record.model.clone(), {
+            let commands = self.own_commands.clone();
+            move |title, usage| {
+                if let Some(commands) = commands.upgrade() {
+                    // A full mailbox or an unloaded session keeps the title it has.
+                    let _kept = commands.try_send(Command::TitleMade { title, usage });
+                }
+            }
+        });
+    }
+}
