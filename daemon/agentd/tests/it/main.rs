@@ -1,0 +1,5 @@
+//! The daemon over its real wire, against a scripted model.
+
+mod support;
+
+mod turns;
