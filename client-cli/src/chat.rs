@@ -14,6 +14,7 @@ pub(crate) mod conversation;
 mod dispatch;
 mod editor;
 mod editor_helper;
+mod gate;
 mod input;
 pub(crate) mod lines;
 mod rows;

@@ -8,10 +8,11 @@ use agentd_shared::{AttachEvent, AttachPosition, AttachStream, Client, with_dead
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
+use unicode_width::UnicodeWidthStr as _;
 
 use super::canvas::{Canvas, Mode};
-use super::editor::{EditorHandle, EditorSetup};
-use super::editor_helper::{SharedVocabulary, with_vocabulary};
+use super::editor::{EditorHandle, EditorSetup, PROMPT};
+use super::editor_helper::{SharedVocabulary, joined, with_vocabulary};
 use super::input::{Input, PipeLines};
 use super::lines::Tone;
 use super::terminal::{Size, TerminalGuard};
@@ -21,6 +22,7 @@ use crate::exit::{Exit, Failure};
 use crate::follow::Follow;
 use crate::ids;
 use crate::markdown::Look;
+use crate::style;
 use crate::which::Chosen;
 
 /// Inputs that wait. The editor sends one at a time, the printer too.
@@ -86,8 +88,6 @@ pub(crate) struct Conversation<'a> {
     /// Set when it is time to go.
     pub(super) leaving: bool,
     stream: AttachStream,
-    /// The first answer tells whether this terminal has been here before.
-    at_cursor: bool,
     live: Option<Live>,
     inputs: mpsc::Receiver<Input>,
     /// Holds the channel open when there is no editor.
@@ -107,7 +107,7 @@ impl<'a> Conversation<'a> {
     ///
     /// # Errors
     /// A report when the terminal cannot be used.
-    pub(crate) fn open(
+    pub(crate) async fn open(
         app: &'a App,
         client: Client,
         chosen: &Chosen,
@@ -144,7 +144,7 @@ impl<'a> Conversation<'a> {
         let look = Look { width: Size::detect().text_width(), colored: app.output.colored() };
         let view =
             View::new(Canvas::new(mode, look), &app.identity.client_id, app.config.show_reasoning);
-        let position = first_position(chosen);
+        let position = first_position(app, &client, chosen).await;
         Ok(Self {
             app,
             session_id: chosen.session_id.clone(),
@@ -154,7 +154,6 @@ impl<'a> Conversation<'a> {
             leaving: false,
             stream: app.attach(&client, &chosen.session_id, position),
             client,
-            at_cursor: position == AttachPosition::ReadCursor,
             live,
             inputs,
             _inputs_tx: inputs_tx,
@@ -246,9 +245,9 @@ impl<'a> Conversation<'a> {
                 }
             }
             Input::Line(line) => {
-                self.line_ended();
+                self.adopt_echo(&line)?;
                 self.interrupted_at = None;
-                self.on_line(&line).await?;
+                self.on_line(&joined(&line)).await?;
                 self.refresh_vocabulary();
                 self.begin_line();
             }
@@ -281,6 +280,30 @@ impl<'a> Conversation<'a> {
         }
     }
 
+    /// Takes a line that was entered off the screen and makes it a finished row, above the text that
+    /// is being written. So the rows above the prompt are again what we believe they are, even if
+    /// some are still on their way.
+    fn adopt_echo(&mut self, line: &str) -> Result<(), Failure> {
+        let Some(live) = &mut self.live else { return Ok(()) };
+        live.ready = false;
+        let size = Size::detect();
+        let below = rows_taken(&format!("{PROMPT}{line}"), size.columns);
+        let output = &self.app.output;
+        let canvas = &mut self.view.canvas;
+        if below > size.reach() {
+            canvas.disturbed();
+            return Ok(());
+        }
+        let prompt = output.paint(style::ACCENT, PROMPT);
+        for (index, part) in line.split('\n').enumerate() {
+            let prompt = if index == 0 { prompt.as_str() } else { "" };
+            canvas.row(format!("{prompt}{}", output.clean(part)));
+        }
+        // The editor has let go of the terminal, so it is ours; but rows on their way come first.
+        let rows = if live.printing { String::new() } else { canvas.take_rows(size.reach()) };
+        output.raw(&format!("\u{1b}[{below}A\r\u{1b}[J{rows}"))
+    }
+
     fn begin_line(&mut self) {
         if let Some(live) = &self.live
             && !self.leaving
@@ -303,7 +326,7 @@ impl<'a> Conversation<'a> {
         } else if self.view.transcript.open_turn().is_some() {
             self.cancel_turn().await?;
         } else {
-            self.view.note(Tone::Dim, "Ctrl-C again leaves, and so does Ctrl-D");
+            self.view.aside(Tone::Dim, "Ctrl-C again leaves, and so does Ctrl-D");
         }
         Ok(())
     }
@@ -316,7 +339,7 @@ impl<'a> Conversation<'a> {
         tokio::select! {
             done = call => Some(done),
             _ = self.signals.interrupt.recv() => {
-                self.view.note(Tone::Warn, "given up; it may have reached the daemon all the same");
+                self.view.aside(Tone::Warn, "given up; it may have reached the daemon all the same");
                 None
             }
         }
@@ -325,20 +348,14 @@ impl<'a> Conversation<'a> {
     async fn on_attach(&mut self, event: AttachEvent) -> Result<(), Failure> {
         match event {
             AttachEvent::Attached(attached) => {
-                let never_here = attached.cursor_seq == 0 && attached.head_seq > 0;
-                if std::mem::take(&mut self.at_cursor) && never_here {
-                    let position = AttachPosition::LastTurns(REPLAYED_TURNS);
-                    self.stream = self.app.attach(&self.client, &self.session_id, position);
-                } else {
-                    self.view.attached(&attached);
-                }
+                self.view.attached(&attached);
             }
             AttachEvent::Event(event) => self.on_event(&event).await,
             AttachEvent::CaughtUp { .. } | AttachEvent::Lagged { .. } => {}
             AttachEvent::Lost { .. } => {
-                self.view.note(Tone::Warn, "connection lost; waiting for the daemon ...");
+                self.view.aside(Tone::Warn, "connection lost; waiting for the daemon ...");
             }
-            AttachEvent::Restored => self.view.note(Tone::Dim, "connected again"),
+            AttachEvent::Restored => self.view.aside(Tone::Dim, "connected again"),
             AttachEvent::Failed(error) => {
                 let what = format!("cannot follow session {}", ids::short(&self.session_id));
                 return Err(rpc_failure(&what, error));
@@ -407,9 +424,8 @@ impl<'a> Conversation<'a> {
     pub(super) async fn switch_to(&mut self, chosen: &Chosen) {
         self.view.end_stream();
         self.read_up_to_here().await;
-        let position = first_position(chosen);
+        let position = first_position(self.app, &self.client, chosen).await;
         self.stream = self.app.attach(&self.client, &chosen.session_id, position);
-        self.at_cursor = position == AttachPosition::ReadCursor;
         self.session_id.clone_from(&chosen.session_id);
         self.view.switch();
         self.pending.clear();
@@ -453,10 +469,13 @@ impl<'a> Conversation<'a> {
             }
             (None, Mode::Raw) => {
                 let (raw, notes) = canvas.take_raw();
+                if !raw.is_empty() {
+                    output.raw(&output.clean(&raw))?;
+                }
                 for note in notes {
                     output.note(&note);
                 }
-                if raw.is_empty() { Ok(()) } else { output.raw(&output.clean(&raw)) }
+                Ok(())
             }
             (None, Mode::Live | Mode::Append) => {
                 if canvas.is_due() {
@@ -469,8 +488,28 @@ impl<'a> Conversation<'a> {
     }
 }
 
-fn first_position(chosen: &Chosen) -> AttachPosition {
-    if chosen.is_new { AttachPosition::FromSeq(1) } else { AttachPosition::ReadCursor }
+/// Where to begin: a session where this terminal has never been is not told from its beginning.
+async fn first_position(app: &App, client: &Client, chosen: &Chosen) -> AttachPosition {
+    if chosen.is_new {
+        return AttachPosition::FromSeq(1);
+    }
+    // A cursor never moves backwards, so that asking for 0 tells where it is.
+    let request = v1::SetReadCursorRequest {
+        session_id: chosen.session_id.clone(),
+        client_id: app.identity.client_id.clone(),
+        seq: 0,
+    };
+    let answer = client.event().set_read_cursor(with_deadline(request, CURSOR_PATIENCE)).await;
+    match answer {
+        Ok(answer) if answer.get_ref().seq == 0 => AttachPosition::LastTurns(REPLAYED_TURNS),
+        // If it cannot be told, the attachment says why.
+        Ok(_) | Err(_) => AttachPosition::ReadCursor,
+    }
+}
+
+/// Rows of the terminal that a text takes.
+fn rows_taken(text: &str, columns: usize) -> usize {
+    text.split('\n').map(|line| line.width().div_ceil(columns.max(1)).max(1)).sum()
 }
 
 async fn next_line(pipe: Option<&mut PipeLines>) -> Input {

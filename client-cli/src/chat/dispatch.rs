@@ -38,7 +38,7 @@ impl Conversation<'_> {
     pub(super) async fn welcome(&mut self) -> Result<(), Failure> {
         let status = status::fetch(&self.client).await?;
         let provider = status.provider.unwrap_or_default();
-        self.view.note(
+        self.view.aside(
             Tone::Dim,
             &format!(
                 "agentd {} · {} · session {} · /help",
@@ -48,13 +48,13 @@ impl Conversation<'_> {
             ),
         );
         if provider.kind == "offline" {
-            self.view.note(
+            self.view.aside(
                 Tone::Warn,
                 "No model is configured: the offline provider answers. `agentctl config init` makes a file to name one in.",
             );
         }
         for warning in &status.warnings {
-            self.view.note(Tone::Warn, &format!("◆ {warning}"));
+            self.view.aside(Tone::Warn, &format!("◆ {warning}"));
         }
         with_vocabulary(&self.vocabulary, |vocabulary| vocabulary.models = provider.models);
         self.learn_sessions().await;
@@ -85,7 +85,7 @@ impl Conversation<'_> {
                     Some(nearest) => format!("; did you mean /{nearest}?"),
                     None => "; see /help".to_owned(),
                 };
-                self.view.note(Tone::Warn, &format!("there is no /{name}{hint}"));
+                self.view.aside(Tone::Warn, &format!("there is no /{name}{hint}"));
                 Ok(())
             }
         };
@@ -93,9 +93,9 @@ impl Conversation<'_> {
             Err(Failure::Report(report)) => {
                 let why =
                     if report.why.is_empty() { String::new() } else { format!(": {}", report.why) };
-                self.view.note(Tone::Error, &format!("✗ {}{why}", report.what));
+                self.view.aside(Tone::Error, &format!("✗ {}{why}", report.what));
                 if !report.hint.is_empty() {
-                    self.view.note(Tone::Dim, &format!("  hint: {}", report.hint));
+                    self.view.aside(Tone::Dim, &format!("  hint: {}", report.hint));
                 }
                 Ok(())
             }
@@ -118,7 +118,8 @@ impl Conversation<'_> {
         let accepted = sent.map_err(|error| rpc_failure("cannot send the message", error))?;
         if accepted.queue_position > 0 {
             let before = accepted.queue_position;
-            self.view.note(Tone::Dim, &format!("  queued, {before} before it (/queue, /withdraw)"));
+            self.view
+                .aside(Tone::Dim, &format!("  queued, {before} before it (/queue, /withdraw)"));
         }
         self.pending.push(Follow::new(accepted.item_id));
         Ok(())
@@ -126,7 +127,7 @@ impl Conversation<'_> {
 
     async fn answer(&mut self, choice: &str) -> Result<(), Failure> {
         let Some(question) = self.view.transcript.open_questions().next() else {
-            self.view.note(Tone::Dim, "no question is open");
+            self.view.aside(Tone::Dim, "no question is open");
             return Ok(());
         };
         let request = v1::AnswerQuestionRequest {
@@ -151,12 +152,12 @@ impl Conversation<'_> {
         let answer = self.client.turn().interrupt_turn(with_deadline(request, PATIENCE)).await;
         match answer {
             Ok(answer) if !answer.get_ref().interrupted => {
-                self.view.note(Tone::Dim, "no turn runs");
+                self.view.aside(Tone::Dim, "no turn runs");
             }
             Ok(_) => {}
             Err(status) => {
                 let error = agentd_shared::RpcError::from(status);
-                self.view.note(Tone::Error, &format!("✗ cannot interrupt: {}", error.message));
+                self.view.aside(Tone::Error, &format!("✗ cannot interrupt: {}", error.message));
             }
         }
         Ok(())
@@ -211,7 +212,7 @@ impl Conversation<'_> {
             SlashCommand::Interrupt if argument.is_empty() => self.cancel_turn().await?,
             SlashCommand::Interrupt => self.submit(argument, v1::Delivery::Interrupt).await?,
             SlashCommand::Steer if argument.is_empty() => {
-                self.view.note(Tone::Warn, "say what: /steer TEXT");
+                self.view.aside(Tone::Warn, "say what: /steer TEXT");
             }
             SlashCommand::Steer => self.submit(argument, v1::Delivery::Steer).await?,
             SlashCommand::Reasoning => self.set_reasoning(argument),
@@ -221,7 +222,7 @@ impl Conversation<'_> {
             },
             SlashCommand::Continue => match self.chosen("1") {
                 Some(choice) => self.answer(&choice).await?,
-                None => self.view.note(Tone::Dim, "no question is open"),
+                None => self.view.aside(Tone::Dim, "no question is open"),
             },
             SlashCommand::Stop => self.cancel_turn().await?,
             SlashCommand::Quit => self.leaving = true,
@@ -230,7 +231,6 @@ impl Conversation<'_> {
     }
 
     fn say(&mut self, lines: Vec<String>) {
-        self.view.end_stream();
         for line in lines {
             if line.is_empty() {
                 self.view.canvas.gap();
@@ -244,7 +244,7 @@ impl Conversation<'_> {
         self.switch_to(chosen).await;
         self.view.canvas.gap();
         let kind = if chosen.is_new { "new session" } else { "session" };
-        self.view.note(Tone::Dim, &format!("◆ {kind} {}", chosen.session_id));
+        self.view.aside(Tone::Dim, &format!("◆ {kind} {}", chosen.session_id));
     }
 
     async fn show_models(&mut self) -> Result<(), Failure> {
@@ -298,7 +298,7 @@ impl Conversation<'_> {
         let format = if is_markdown { ExportFormat::Markdown } else { ExportFormat::Jsonl };
         let mut sink = Sink::file(&file)?;
         export::write(&self.client, &self.session_id, format, &mut sink).await?;
-        self.view.note(Tone::Dim, &format!("wrote {}", file.display()));
+        self.view.aside(Tone::Dim, &format!("wrote {}", file.display()));
         Ok(())
     }
 
@@ -311,7 +311,7 @@ impl Conversation<'_> {
             })
             .collect();
         if lines.is_empty() {
-            self.view.note(Tone::Dim, "nothing waits");
+            self.view.aside(Tone::Dim, "nothing waits");
         } else {
             self.say(lines);
         }
@@ -321,7 +321,7 @@ impl Conversation<'_> {
         let waiting: Vec<&str> =
             self.view.transcript.queue().map(|message| message.item_id.as_str()).collect();
         let Some(item_id) = pick_queued(&waiting, argument).map(str::to_owned) else {
-            self.view.note(Tone::Warn, "no such message waits; /queue shows their numbers");
+            self.view.aside(Tone::Warn, "no such message waits; /queue shows their numbers");
             return Ok(());
         };
         let request = v1::WithdrawMessageRequest {
@@ -339,10 +339,9 @@ impl Conversation<'_> {
             "off" => false,
             _ => !self.view.show_reasoning,
         };
-        self.view.end_stream();
         self.view.show_reasoning = show;
         let state = if show { "shown" } else { "hidden" };
-        self.view.note(Tone::Dim, &format!("reasoning is {state}"));
+        self.view.aside(Tone::Dim, &format!("reasoning is {state}"));
     }
 }
 

@@ -15,14 +15,20 @@ use rustyline::config::{Builder, ColorMode, CompletionType};
 use rustyline::error::ReadlineError;
 use rustyline::hint::HistoryHinter;
 use rustyline::history::FileHistory;
-use rustyline::{Cmd, Config, Editor, ExternalPrinter, KeyCode, KeyEvent, Modifiers};
+use rustyline::{
+    Cmd, ConditionalEventHandler, Config, Editor, Event, EventContext, EventHandler,
+    ExternalPrinter, KeyCode, KeyEvent, Modifiers, RepeatCount,
+};
 use tokio::sync::mpsc::Sender;
 
-use super::editor_helper::{EditorHelper, SharedVocabulary, joined};
+use super::editor_helper::{EditorHelper, SharedVocabulary};
+use super::gate::Gate;
 use super::input::Input;
 
 /// What stands before the input.
-const PROMPT: &str = "❯ ";
+pub(super) const PROMPT: &str = "❯ ";
+/// Rows that change nothing: one up, one down.
+const NOTHING: &str = "\u{1b}[1A\n";
 /// Milliseconds to wait for the rest of an escape sequence.
 const ESCAPE_TIMEOUT_MS: u16 = 50;
 
@@ -62,10 +68,12 @@ impl EditorHandle {
         let listed = Arc::new(AtomicBool::new(false));
         let mut editor: LineEditor = Editor::with_config(config(setup.config)?)?;
         let ready = inputs.clone();
+        let gate = Arc::new(Gate::default());
         editor.set_helper(Some(EditorHelper {
             vocabulary: setup.vocabulary,
             colored: setup.colored,
             on_ready: Box::new(move || drop(ready.blocking_send(Input::Ready))),
+            gate: Arc::clone(&gate),
             fresh: AtomicBool::new(false),
             listed: Arc::clone(&listed),
             history: HistoryHinter::new(),
@@ -74,6 +82,10 @@ impl EditorHandle {
             [KeyEvent::ctrl('J'), KeyEvent(KeyCode::Enter, Modifiers::ALT), KeyEvent::alt('\r')]
         {
             editor.bind_sequence(newline, Cmd::Newline);
+        }
+        for leave in [KeyEvent::ctrl('C'), KeyEvent::ctrl('D')] {
+            let handler = EventHandler::Conditional(Box::new(Closing(Arc::clone(&gate))));
+            editor.bind_sequence(leave, handler);
         }
         // There is none on the first start; a broken one is not worth refusing to work.
         drop(editor.load_history(&setup.history_file));
@@ -84,7 +96,7 @@ impl EditorHandle {
         let history_file = setup.history_file;
         let named = |name: &str| std::thread::Builder::new().name(name.to_owned());
         named("editor").spawn(move || edit(editor, &wait, &inputs, &history_file))?;
-        named("printer").spawn(move || print_all(printer, &pieces, &printed))?;
+        named("printer").spawn(move || print_all(printer, &pieces, &gate, &printed))?;
         Ok(Self { go, print, listed })
     }
 
@@ -94,7 +106,7 @@ impl EditorHandle {
         let _ = self.go.try_send(());
     }
 
-    /// Writes rows above the prompt. [`Input::Printed`] follows.
+    /// Writes rows above the prompt. [`Input::Printed`] follows when they are drawn.
     pub(super) fn print(&self, rows: String) {
         let _ = self.print.try_send(rows);
     }
@@ -102,6 +114,25 @@ impl EditorHandle {
     /// Tells whether the editor has listed something since it was asked last.
     pub(super) fn take_listed(&self) -> bool {
         self.listed.swap(false, Ordering::Relaxed)
+    }
+}
+
+/// Closes the gate on keys that may end the line, and leaves the rest to the editor.
+struct Closing(Arc<Gate>);
+
+impl ConditionalEventHandler for Closing {
+    fn handle(
+        &self,
+        event: &Event,
+        _: RepeatCount,
+        _: bool,
+        ctx: &EventContext<'_>,
+    ) -> Option<Cmd> {
+        let deletes = event.get(0) == Some(&KeyEvent::ctrl('D')) && !ctx.line().is_empty();
+        if !deletes {
+            self.0.close();
+        }
+        None
     }
 }
 
@@ -133,7 +164,7 @@ fn edit(mut editor: LineEditor, go: &Receiver<()>, inputs: &Sender<Input>, histo
                     // A full disk must not stop the conversation.
                     drop(editor.append_history(history));
                 }
-                Input::Line(joined(&line))
+                Input::Line(line)
             }
             Err(ReadlineError::Interrupted | ReadlineError::Signal(_)) => Input::Interrupt,
             Err(ReadlineError::Eof) => Input::End,
@@ -145,9 +176,18 @@ fn edit(mut editor: LineEditor, go: &Receiver<()>, inputs: &Sender<Input>, histo
     }
 }
 
-fn print_all(mut printer: impl ExternalPrinter, pieces: &Receiver<String>, inputs: &Sender<Input>) {
+fn print_all(
+    mut printer: impl ExternalPrinter,
+    pieces: &Receiver<String>,
+    gate: &Gate,
+    inputs: &Sender<Input>,
+) {
     while let Ok(piece) = pieces.recv() {
-        let input = match printer.print(piece) {
+        gate.pass();
+        // The editor holds one piece that it has not looked at, so that the second is taken only when
+        // the first is drawn, or about to be before the line can end.
+        let printed = printer.print(piece).and_then(|()| printer.print(NOTHING.to_owned()));
+        let input = match printed {
             Ok(()) => Input::Printed,
             Err(error) => Input::Failed(error.to_string()),
         };

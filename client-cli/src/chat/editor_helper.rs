@@ -11,6 +11,7 @@ use rustyline::hint::{Hinter, HistoryHinter};
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, Helper};
 
+use super::gate::Gate;
 use super::slash::{self, Completes};
 use crate::style;
 
@@ -44,6 +45,8 @@ pub(super) struct EditorHelper {
     pub(super) colored: bool,
     /// Called when the prompt is drawn for the first time in a line.
     pub(super) on_ready: Box<dyn Fn() + Send + Sync>,
+    /// Closed when the line is about to end.
+    pub(super) gate: Arc<Gate>,
     /// The prompt of this line has not been drawn yet.
     pub(super) fresh: AtomicBool,
     /// Something was listed below the prompt.
@@ -62,10 +65,13 @@ impl Completer for EditorHelper {
         pos: usize,
         _: &Context<'_>,
     ) -> rustyline::Result<(usize, Vec<Pair>)> {
-        // The editor may list candidates where our open rows stand.
-        self.listed.store(true, Ordering::Relaxed);
         let typed = line.get(..pos).unwrap_or(line);
-        Ok(with_vocabulary(&self.vocabulary, |vocabulary| complete(typed, vocabulary)))
+        let found = with_vocabulary(&self.vocabulary, |vocabulary| complete(typed, vocabulary));
+        if found.1.len() > 1 {
+            // The editor may list them where our open rows stand.
+            self.listed.store(true, Ordering::Relaxed);
+        }
+        Ok(found)
     }
 }
 
@@ -114,6 +120,8 @@ impl Hinter for EditorHelper {
     type Hint = String;
 
     fn hint(&self, line: &str, pos: usize, ctx: &Context<'_>) -> Option<String> {
+        // A key that could have ended the line did not: the editor draws the line again.
+        self.gate.open();
         if pos < line.len() {
             return None;
         }
@@ -141,6 +149,7 @@ impl Highlighter for EditorHelper {
     fn highlight_prompt<'b, 's: 'b, 'p: 'b>(&'s self, prompt: &'p str, _: bool) -> Cow<'b, str> {
         // The editor asks for it each time it draws; the first time tells that it is in charge.
         if self.fresh.swap(false, Ordering::Relaxed) {
+            self.gate.open();
             (self.on_ready)();
         }
         Cow::Owned(style::paint(self.colored, style::ACCENT, prompt))
@@ -153,11 +162,11 @@ impl Highlighter for EditorHelper {
 
 impl Validator for EditorHelper {
     fn validate(&self, ctx: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
-        Ok(if is_continued(ctx.input()) {
-            ValidationResult::Incomplete
-        } else {
-            ValidationResult::Valid(None)
-        })
+        if is_continued(ctx.input()) {
+            return Ok(ValidationResult::Incomplete);
+        }
+        self.gate.close();
+        Ok(ValidationResult::Valid(None))
     }
 }
 

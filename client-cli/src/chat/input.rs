@@ -10,7 +10,7 @@ const MAX_LINE_BYTES: u64 = 1024 * 1024;
 pub(super) enum Input {
     /// The prompt is on the screen, and rows may be written above it.
     Ready,
-    /// Rows have been taken for writing.
+    /// Rows that were handed over are on the screen.
     Printed,
     /// A line was entered.
     Line(String),

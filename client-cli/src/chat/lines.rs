@@ -59,7 +59,7 @@ fn line(tone: Tone, text: String) -> Line {
 }
 
 /// What an event tells in a line; nothing for events that are text, ends of turns, or bookkeeping.
-pub(crate) fn notes(event: &v1::Event) -> Option<Line> {
+pub(crate) fn notes(event: &v1::Event, me: &str) -> Option<Line> {
     Some(match event.body.as_ref()? {
         Body::ToolCallStarted(call) => {
             let name = one_line(&call.name, NAME_WIDTH);
@@ -89,11 +89,11 @@ pub(crate) fn notes(event: &v1::Event) -> Option<Line> {
             line(tone, format!("◆ {}", one_line(&notice.text, 500)))
         }
         Body::TurnResumed(resumed) => {
-            line(Tone::Dim, format!("◆ the turn goes on{}", by(resumed.by.as_ref())))
+            line(Tone::Dim, format!("◆ the turn goes on{}", by(resumed.by.as_ref(), me)))
         }
         Body::SessionRenamed(renamed) => {
             let title = one_line(&renamed.title, DETAIL_WIDTH);
-            line(Tone::Dim, format!("◆ title: {title}{}", by(renamed.by.as_ref())))
+            line(Tone::Dim, format!("◆ title: {title}{}", by(renamed.by.as_ref(), me)))
         }
         Body::ModelChanged(changed) => {
             let model = match changed.model.as_str() {
@@ -102,12 +102,12 @@ pub(crate) fn notes(event: &v1::Event) -> Option<Line> {
             };
             line(
                 Tone::Dim,
-                format!("◆ model from the next turn on: {model}{}", by(changed.by.as_ref())),
+                format!("◆ model from the next turn on: {model}{}", by(changed.by.as_ref(), me)),
             )
         }
         Body::QuestionAnswered(answered) if !answered.choice.is_empty() => {
             let choice = one_line(&answered.choice, NAME_WIDTH);
-            line(Tone::Dim, format!("◆ answered: {choice}{}", by(answered.by.as_ref())))
+            line(Tone::Dim, format!("◆ answered: {choice}{}", by(answered.by.as_ref(), me)))
         }
         Body::Unknown(unknown) => {
             let kind = one_line(&unknown.kind, NAME_WIDTH);
@@ -138,9 +138,14 @@ fn tool_result(call: &v1::ToolCallFinished) -> Line {
     }
 }
 
-/// " by NAME", or nothing.
-pub(crate) fn by(author: Option<&v1::Author>) -> String {
-    author.map_or(String::new(), |author| format!(" by {}", one_line(&author.name, NAME_WIDTH)))
+/// " by NAME"; nothing for ourselves and for nobody.
+pub(crate) fn by(author: Option<&v1::Author>, me: &str) -> String {
+    match author {
+        Some(author) if author.client_id != me => {
+            format!(" by {}", one_line(&author.name, NAME_WIDTH))
+        }
+        Some(_) | None => String::new(),
+    }
 }
 
 /// The line under a finished turn.
@@ -165,7 +170,7 @@ mod tests {
 
     fn check(body: Body, expect: Option<&str>) {
         let event = v1::Event { seq: 1, body: Some(body), ..Default::default() };
-        assert_eq!(notes(&event).map(|line| line.text).as_deref(), expect);
+        assert_eq!(notes(&event, "me").map(|line| line.text).as_deref(), expect);
     }
 
     #[test]

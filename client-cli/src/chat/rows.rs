@@ -107,6 +107,15 @@ mod tests {
     }
 
     #[test]
+    fn a_finished_row_goes_above_the_open_end() {
+        let mut rows = Rows::default();
+        rows.set_open(open(&["Hel", "lo"]));
+        rows.take(20);
+        rows.finish("an aside".into());
+        assert_eq!(rows.take(20), "\u{1b}[2A\r\u{1b}[Jan aside\nHel\nlo\n");
+    }
+
+    #[test]
     fn rows_out_of_reach_stay() {
         let mut rows = Rows::default();
         rows.set_open(open(&["1", "2", "3"]));

@@ -262,11 +262,13 @@ pub(crate) fn help() -> Vec<String> {
     lines.extend(
         [
             "",
-            "  Enter sends; Alt-Enter, Ctrl-J or a backslash before Enter begin a new line.",
-            "  Tab completes commands and ids; Up and Ctrl-R look into the history.",
-            "  Ctrl-C cancels the running turn, else clears the line; twice leaves. Ctrl-D leaves.",
-            "  While a turn runs a message waits for its end; `>TEXT` steers it, `!TEXT` interrupts it.",
-            "  A message that begins with a slash is written with two.",
+            "  Enter      sends; after a backslash, with Alt, or as Ctrl-J: a new line",
+            "  Tab        completes commands and ids",
+            "  Up, Ctrl-R look into the history",
+            "  Ctrl-C     cancels the running turn, else clears the line; twice leaves",
+            "  Ctrl-D     leaves; the session and its turn go on",
+            "  >TEXT      reaches the running turn; !TEXT interrupts it; else TEXT waits",
+            "  //TEXT     is a message that begins with a slash",
         ]
         .map(str::to_owned),
     );

@@ -34,6 +34,8 @@ pub(crate) struct View {
     shown: Vec<Shown>,
     /// Messages that were shown as queued.
     queued: HashSet<String>,
+    /// What was missed has been told.
+    greeted: bool,
     /// Names of the terminals attached, as far as they were told.
     present: Option<Vec<String>>,
 }
@@ -58,6 +60,7 @@ impl View {
             stream: None,
             shown: Vec::new(),
             queued: HashSet::new(),
+            greeted: false,
             present: None,
         }
     }
@@ -75,7 +78,12 @@ impl View {
         self.own.insert(client_message_id.to_owned());
     }
 
-    /// Adds a remark.
+    /// Adds a remark about something else than the text that is being written: it goes above that.
+    pub(crate) fn aside(&mut self, tone: Tone, text: &str) {
+        self.canvas.note(tone, text);
+    }
+
+    /// Adds a remark after the text that is being written, and ends that.
     pub(crate) fn note(&mut self, tone: Tone, text: &str) {
         self.end_stream();
         self.canvas.note(tone, text);
@@ -84,8 +92,13 @@ impl View {
     /// The daemon has taken us in.
     pub(crate) fn attached(&mut self, attached: &v1::Attached) {
         self.transcript.attached(attached);
-        if !attached.digest.is_empty() {
-            self.note(Tone::Dim, &format!("◆ since you left: {}", one_line(&attached.digest, 200)));
+        let is_first = !std::mem::replace(&mut self.greeted, true);
+        // Who has never been here has not left either.
+        if is_first && attached.cursor_seq > 0 && !attached.digest.is_empty() {
+            self.aside(
+                Tone::Dim,
+                &format!("◆ since you left: {}", one_line(&attached.digest, 200)),
+            );
         }
         self.participants();
     }
@@ -111,8 +124,8 @@ impl View {
             Body::MessageWithdrawn(withdrawn) => {
                 self.queued.remove(&withdrawn.item_id);
                 let preview = self.preview(&withdrawn.item_id);
-                let by = lines::by(withdrawn.by.as_ref());
-                self.note(Tone::Dim, &format!("◆ taken back{by}: {preview}"));
+                let by = lines::by(withdrawn.by.as_ref(), &self.client_id);
+                self.aside(Tone::Dim, &format!("◆ taken back{by}: {preview}"));
             }
             Body::MessagesDelivered(delivered) => {
                 for item_id in &delivered.item_ids {
@@ -144,7 +157,7 @@ impl View {
                 self.canvas.gap();
             }
             Body::TurnInterrupted(interrupted) => {
-                let by = lines::by(interrupted.by.as_ref());
+                let by = lines::by(interrupted.by.as_ref(), &self.client_id);
                 let why = match interrupted.reason() {
                     v1::InterruptReason::NewMessage => ", for a new message",
                     v1::InterruptReason::NotResumed => ", not taken up again",
@@ -158,11 +171,17 @@ impl View {
             {
                 self.note(Tone::Warn, "◆ the daemon stopped in the middle of this turn");
             }
-            _ => {
-                if let Some(line) = lines::notes(event) {
-                    self.note(line.tone, &line.text);
-                }
+            Body::ToolCallStarted(_) | Body::ToolCallFinished(_) | Body::AttemptRestarted(_) => {
+                self.end_stream();
+                self.tell(event);
             }
+            _ => self.tell(event),
+        }
+    }
+
+    fn tell(&mut self, event: &v1::Event) {
+        if let Some(line) = lines::notes(event, &self.client_id) {
+            self.aside(line.tone, &line.text);
         }
     }
 
@@ -174,7 +193,6 @@ impl View {
         if self.own.remove(&message.client_message_id) {
             return;
         }
-        self.end_stream();
         let author = message.author.clone().unwrap_or_default();
         let name = if author.client_id == self.client_id && self.canvas.mode() != Mode::Raw {
             "you".to_owned()
@@ -187,7 +205,7 @@ impl View {
                 v1::Delivery::Steer => "  for the running turn",
                 _ => "  queued",
             };
-            self.note(Tone::Dim, how);
+            self.aside(Tone::Dim, how);
         }
     }
 
@@ -224,20 +242,16 @@ impl View {
         let before = self.present.replace(names.clone());
         match before {
             None if names.is_empty() => {}
-            None => self.remark(&format!("◆ also here: {}", names.join(", "))),
+            None => self.aside(Tone::Dim, &format!("◆ also here: {}", names.join(", "))),
             Some(before) => {
                 for name in names.iter().filter(|name| !before.contains(name)) {
-                    self.remark(&format!("◆ {name} joined"));
+                    self.aside(Tone::Dim, &format!("◆ {name} joined"));
                 }
                 for name in before.iter().filter(|name| !names.contains(name)) {
-                    self.remark(&format!("◆ {name} left"));
+                    self.aside(Tone::Dim, &format!("◆ {name} left"));
                 }
             }
         }
-    }
-
-    fn remark(&mut self, text: &str) {
-        self.note(Tone::Dim, text);
     }
 
     fn live(&mut self, item_id: &str, channel: TextChannel, added: &str) {
@@ -263,8 +277,10 @@ impl View {
         }
         self.end_stream();
         match message.completeness() {
-            v1::MessageCompleteness::Cut => self.remark("  (cut by the model's output limit)"),
-            v1::MessageCompleteness::Incomplete => self.remark("  (incomplete)"),
+            v1::MessageCompleteness::Cut => {
+                self.aside(Tone::Dim, "  (cut by the model's output limit)");
+            }
+            v1::MessageCompleteness::Incomplete => self.aside(Tone::Dim, "  (incomplete)"),
             v1::MessageCompleteness::Complete | v1::MessageCompleteness::Unspecified => {}
         }
         let shown = self.shown(&message.item_id);

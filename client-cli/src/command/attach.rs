@@ -109,10 +109,13 @@ impl Watch<'_> {
         let output = &self.app.output;
         if self.view.canvas.mode() == Mode::Raw {
             let (raw, notes) = self.view.canvas.take_raw();
+            if !raw.is_empty() {
+                output.raw(&output.clean(&raw))?;
+            }
             for note in notes {
                 output.note(&note);
             }
-            return if raw.is_empty() { Ok(()) } else { output.raw(&output.clean(&raw)) };
+            return Ok(());
         }
         let size = Size::detect();
         self.view.canvas.set_width(size.text_width());

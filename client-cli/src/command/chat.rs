@@ -18,6 +18,6 @@ pub(super) async fn run(args: &ChatArgs, app: &App) -> Result<Exit, Failure> {
     if !scripted && let Err(error) = ensure_private_dir(&app.paths.state_dir) {
         app.output.note(&format!("warning: no history is kept: {error}"));
     }
-    let conversation = Conversation::open(app, client, &chosen, scripted)?;
+    let conversation = Box::pin(Conversation::open(app, client, &chosen, scripted)).await?;
     Box::pin(conversation.run()).await
 }

@@ -170,7 +170,11 @@ impl Wait<'_> {
                 None => Ok(()),
             };
         };
-        if !self.follow.concerns(event) {
+        // Pieces of live text may come without a turn; they belong to the one that is open.
+        let open = transcript.open_turn().map(|turn| turn.turn_id.as_str());
+        let is_ours = self.follow.concerns(event)
+            || (event.seq == 0 && open.is_some() && open == self.follow.turn_id());
+        if !is_ours {
             return Ok(());
         }
         if let Some(Body::AssistantMessage(message)) = &event.body {
@@ -180,7 +184,7 @@ impl Wait<'_> {
             let text = transcript.assistant(item_id).map_or("", |item| item.text.as_str());
             return output.raw(&output.clean(&answer.grow(item_id, text)));
         }
-        if let Some(line) = lines::notes(event) {
+        if let Some(line) = lines::notes(event, &self.app.identity.client_id) {
             output.raw(answer.end_line())?;
             output.dim_note(&line);
         }

@@ -196,6 +196,7 @@ fn who_comes_and_goes_is_told_but_not_about_us() {
     stage.view.attached(&v1::Attached {
         participants: participants(&["me", "ann"]),
         digest: "2 turns".into(),
+        cursor_seq: 7,
         ..Default::default()
     });
     let presence = v1::Presence { participants: participants(&["me", "bob"]) };

@@ -1,11 +1,9 @@
 //! `agentctl sessions show`.
 
-use std::time::Duration;
-
 use agentd_proto::v1;
 use agentd_shared::Client;
 use agentd_shared::client_ids::now_ms;
-use agentd_shared::text::{human_duration, one_line, relative_time};
+use agentd_shared::text::{one_line, relative_time};
 
 use crate::app::{App, rpc_failure};
 use crate::cli::ShowArgs;
@@ -49,18 +47,14 @@ pub(crate) fn lines(detail: &v1::GetSessionResponse) -> Vec<String> {
     let session = detail.session.clone().unwrap_or_default();
     let usage = session.usage.unwrap_or_default();
     let model = if session.model.is_empty() { "the daemon's default" } else { &session.model };
-    let ago = |at_ms: i64| {
-        let age = Duration::from_millis(u64::try_from(now.saturating_sub(at_ms)).unwrap_or(0));
-        format!("{} ({})", relative_time(at_ms, now), human_duration(age))
-    };
     let mut lines = vec![
         format!("id         {}", session.session_id),
         format!("title      {}", super::list::title(&session)),
         format!("status     {}", crate::json::session_status(session.status)),
         format!("model      {model}"),
         format!("workspace  {}", session.workspace),
-        format!("created    {}", ago(session.created_at_ms)),
-        format!("updated    {}", ago(session.updated_at_ms)),
+        format!("created    {}", relative_time(session.created_at_ms, now)),
+        format!("updated    {}", relative_time(session.updated_at_ms, now)),
         format!("turns      {} ({} events)", session.turns, session.last_seq),
         format!(
             "tokens     {} in ({} cached), {} out ({} reasoning){}",
