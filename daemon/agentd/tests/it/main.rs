@@ -2,4 +2,6 @@
 
 mod support;
 
+mod interrupts;
+mod queue;
 mod turns;
