@@ -173,8 +173,12 @@ pub(crate) fn rpc_failure(what: &str, error: impl Into<RpcError>) -> Failure {
         | ErrorKind::Corrupt
         | ErrorKind::Internal => Exit::Failed,
     };
-    let violations =
-        error.violations.iter().map(|found| format!("; {}: {}", found.field, found.problem));
+    let violations = error
+        .violations
+        .iter()
+        // A single violation is often the message itself.
+        .filter(|found| !error.message.contains(&found.problem))
+        .map(|found| format!("; {}: {}", found.field, found.problem));
     let why: String = std::iter::once(error.message.clone()).chain(violations).collect();
     let failure = Failure::new(exit, what).because(why);
     match (&error.hint, error.retry_after) {

@@ -15,7 +15,7 @@ Exit codes:
     4  not found
     5  the turn was interrupted
     6  the turn waits for an answer: open it with `agentctl chat --session ID`
-  130  stopped by Ctrl-C
+  130  stopped by Ctrl-C or a signal
 
 Examples:
   agentctl chat                           talk in a new session

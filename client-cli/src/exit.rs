@@ -19,7 +19,7 @@ pub(crate) enum Exit {
     Interrupted,
     /// The turn waits for an answer.
     Waiting,
-    /// Ctrl-C.
+    /// Ctrl-C, or another signal.
     CtrlC,
 }
 

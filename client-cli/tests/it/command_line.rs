@@ -39,7 +39,18 @@ fn help_goes_to_stdout_and_lists_commands_and_exit_codes() {
 
 #[test]
 fn help_of_each_command_is_stable() {
-    for command in ["chat", "send", "attach", "sessions", "sessions export", "config"] {
+    for command in [
+        "chat",
+        "send",
+        "attach",
+        "sessions",
+        "sessions list",
+        "sessions delete",
+        "sessions fork",
+        "sessions export",
+        "sessions import",
+        "config",
+    ] {
         let output = run(&format!("{command} --help"));
         assert_eq!(output.status.code(), Some(0), "{command}");
         insta::assert_snapshot!(format!("help_{}", command.replace(' ', "_")), stdout(&output));
