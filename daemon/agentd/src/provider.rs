@@ -25,6 +25,10 @@ pub type Environment = HashMap<String, String>;
 /// Longest wait for the list of models in `status`.
 const MODELS_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// Most bytes of one answer. It becomes one event, which must fit into a message of the wire (4 MiB)
+/// and, with its JSON escapes, into a page of an export.
+const MAX_ANSWER_BYTES: usize = 2 * 1024 * 1024;
+
 /// An endpoint that was found.
 #[derive(Debug, Clone)]
 struct Found {
@@ -205,6 +209,7 @@ fn open_ai(
 ) -> Result<Arc<dyn Provider>, LlmError> {
     let mut options = OpenAiOptions::new(base_url, api_key);
     options.timeouts = timeouts(config);
+    options.max_answer_bytes = MAX_ANSWER_BYTES;
     Ok(Arc::new(OpenAiCompatible::new(options)?))
 }
 

@@ -315,6 +315,12 @@ impl Driver {
         }
     }
 
+    /// Lets [`Self::wait_for`] and its kin pass over what has arrived so far, such as a replay.
+    pub fn skip_seen(&mut self) {
+        self.take_in();
+        self.looked = self.seen.len();
+    }
+
     fn is_caught_up(&self) -> bool {
         self.seen.iter().any(|event| matches!(event, AttachEvent::CaughtUp { .. }))
     }

@@ -2,6 +2,10 @@
 
 mod support;
 
+mod attach;
+mod connections;
+mod limits;
+
 mod interrupts;
 mod queue;
 mod turns;
