@@ -18,6 +18,8 @@ mod gate;
 mod input;
 pub(crate) mod lines;
 mod rows;
+mod screen;
+mod signals;
 mod slash;
 mod stream_text;
 pub(crate) mod terminal;

@@ -5,16 +5,16 @@ use std::time::Duration;
 use agentd_proto::v1;
 use agentd_proto::v1::event::Body;
 use agentd_shared::{AttachEvent, AttachPosition, AttachStream, Client, with_deadline};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
-use unicode_width::UnicodeWidthStr as _;
 
 use super::canvas::{Canvas, Mode};
-use super::editor::{EditorHandle, EditorSetup, PROMPT};
+use super::editor::{EditorHandle, EditorSetup};
 use super::editor_helper::{SharedVocabulary, joined, with_vocabulary};
 use super::input::{Input, PipeLines};
 use super::lines::Tone;
+use super::screen::Live;
+use super::signals::Signals;
 use super::terminal::{Size, TerminalGuard};
 use super::view::View;
 use crate::app::{App, rpc_failure};
@@ -22,15 +22,12 @@ use crate::exit::{Exit, Failure};
 use crate::follow::Follow;
 use crate::ids;
 use crate::markdown::Look;
-use crate::style;
 use crate::which::Chosen;
 
 /// Inputs that wait. The editor sends one at a time, the printer too.
 const INPUTS: usize = 16;
 /// Events that are drawn together.
 const BATCH: usize = 256;
-/// Pause between two writes above the prompt: more than the eye can follow only makes it flicker.
-const FRAME: Duration = Duration::from_millis(15);
 /// A second Ctrl-C within this time leaves.
 const TWICE: Duration = Duration::from_secs(2);
 /// Turns that are shown of a session where this terminal has never been.
@@ -39,33 +36,6 @@ const REPLAYED_TURNS: u32 = 10;
 const CURSOR_PATIENCE: Duration = Duration::from_secs(2);
 /// Shortest time between two attempts to get a missing piece of live text.
 const RESYNC_PAUSE: Duration = Duration::from_secs(1);
-
-/// Signals that end or interrupt a chat.
-struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-    hangup: Signal,
-}
-
-impl Signals {
-    fn new() -> std::io::Result<Self> {
-        Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            hangup: signal(SignalKind::hangup())?,
-        })
-    }
-}
-
-/// The terminal of a live chat.
-struct Live {
-    editor: EditorHandle,
-    /// The prompt is on the screen.
-    ready: bool,
-    /// Rows are on their way to the screen.
-    printing: bool,
-    next_frame: Instant,
-}
 
 /// What wakes the loop.
 enum Wake {
@@ -88,7 +58,7 @@ pub(crate) struct Conversation<'a> {
     /// Set when it is time to go.
     pub(super) leaving: bool,
     stream: AttachStream,
-    live: Option<Live>,
+    pub(super) live: Option<Live>,
     inputs: mpsc::Receiver<Input>,
     /// Holds the channel open when there is no editor.
     _inputs_tx: mpsc::Sender<Input>,
@@ -98,6 +68,8 @@ pub(crate) struct Conversation<'a> {
     scripted: bool,
     exit: Exit,
     cursor: u64,
+    /// Something durable has happened since completion learned what there is.
+    vocabulary_is_stale: bool,
     interrupted_at: Option<Instant>,
     resynced_at: Option<Instant>,
 }
@@ -162,6 +134,7 @@ impl<'a> Conversation<'a> {
             scripted,
             exit: Exit::Ok,
             cursor: 0,
+            vocabulary_is_stale: true,
             interrupted_at: None,
             resynced_at: None,
         })
@@ -222,7 +195,7 @@ impl<'a> Conversation<'a> {
         let frame = self
             .live
             .as_ref()
-            .filter(|live| live.ready && !live.printing && self.view.canvas.is_due())
+            .filter(|live| live.ready && !live.printing && self.view.is_due())
             .map(|live| live.next_frame);
         let reads_pipe = !self.scripted || self.pending.is_empty();
         tokio::select! {
@@ -278,30 +251,6 @@ impl<'a> Conversation<'a> {
             live.ready = false;
             self.view.canvas.disturbed();
         }
-    }
-
-    /// Takes a line that was entered off the screen and makes it a finished row, above the text that
-    /// is being written. So the rows above the prompt are again what we believe they are, even if
-    /// some are still on their way.
-    fn adopt_echo(&mut self, line: &str) -> Result<(), Failure> {
-        let Some(live) = &mut self.live else { return Ok(()) };
-        live.ready = false;
-        let size = Size::detect();
-        let below = rows_taken(&format!("{PROMPT}{line}"), size.columns);
-        let output = &self.app.output;
-        let canvas = &mut self.view.canvas;
-        if below > size.reach() {
-            canvas.disturbed();
-            return Ok(());
-        }
-        let prompt = output.paint(style::ACCENT, PROMPT);
-        for (index, part) in line.split('\n').enumerate() {
-            let prompt = if index == 0 { prompt.as_str() } else { "" };
-            canvas.row(format!("{prompt}{}", output.clean(part)));
-        }
-        // The editor has let go of the terminal, so it is ours; but rows on their way come first.
-        let rows = if live.printing { String::new() } else { canvas.take_rows(size.reach()) };
-        output.raw(&format!("\u{1b}[{below}A\r\u{1b}[J{rows}"))
     }
 
     fn begin_line(&mut self) {
@@ -379,6 +328,7 @@ impl<'a> Conversation<'a> {
             self.exit = worst;
         }
         self.view.event(event);
+        self.vocabulary_is_stale |= event.seq > 0;
         if matches!(
             event.body,
             Some(Body::TurnCompleted(_) | Body::TurnFailed(_) | Body::TurnInterrupted(_))
@@ -432,7 +382,10 @@ impl<'a> Conversation<'a> {
         self.cursor = 0;
     }
 
-    fn refresh_vocabulary(&self) {
+    fn refresh_vocabulary(&mut self) {
+        if !std::mem::take(&mut self.vocabulary_is_stale) {
+            return;
+        }
         let transcript = &self.view.transcript;
         let queue = transcript
             .queue()
@@ -442,49 +395,6 @@ impl<'a> Conversation<'a> {
             vocabulary.queue = queue.collect();
             vocabulary.choices = choices.unwrap_or_default();
         });
-    }
-
-    /// Writes what is due, where and when it may be written.
-    fn flush(&mut self) -> Result<(), Failure> {
-        let output = &self.app.output;
-        let canvas = &mut self.view.canvas;
-        match (&mut self.live, canvas.mode()) {
-            (Some(live), _) => {
-                let now = Instant::now();
-                if !live.ready || live.printing || now < live.next_frame || !canvas.is_due() {
-                    return Ok(());
-                }
-                if live.editor.take_listed() {
-                    canvas.disturbed();
-                }
-                let size = Size::detect();
-                canvas.set_width(size.text_width());
-                let rows = canvas.take_rows(size.reach());
-                if !rows.is_empty() {
-                    live.editor.print(rows);
-                    live.printing = true;
-                    live.next_frame = now + FRAME;
-                }
-                Ok(())
-            }
-            (None, Mode::Raw) => {
-                let (raw, notes) = canvas.take_raw();
-                if !raw.is_empty() {
-                    output.raw(&output.clean(&raw))?;
-                }
-                for note in notes {
-                    output.note(&note);
-                }
-                Ok(())
-            }
-            (None, Mode::Live | Mode::Append) => {
-                if canvas.is_due() {
-                    output.raw(&canvas.take_rows(0))
-                } else {
-                    Ok(())
-                }
-            }
-        }
     }
 }
 
@@ -505,11 +415,6 @@ async fn first_position(app: &App, client: &Client, chosen: &Chosen) -> AttachPo
         // If it cannot be told, the attachment says why.
         Ok(_) | Err(_) => AttachPosition::ReadCursor,
     }
-}
-
-/// Rows of the terminal that a text takes.
-fn rows_taken(text: &str, columns: usize) -> usize {
-    text.split('\n').map(|line| line.width().div_ceil(columns.max(1)).max(1)).sum()
 }
 
 async fn next_line(pipe: Option<&mut PipeLines>) -> Input {

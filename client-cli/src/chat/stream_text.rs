@@ -9,15 +9,6 @@ use crate::style;
 /// open end stays cheap.
 const MAX_LINE_BYTES: usize = 4096;
 
-/// Rows that a piece made.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Drawn {
-    /// Rows that will not change any more.
-    pub(crate) finished: Vec<String>,
-    /// Rows of what is still open.
-    pub(crate) open: Vec<String>,
-}
-
 /// One text of one item.
 #[derive(Debug)]
 pub(crate) struct StreamText {
@@ -40,21 +31,25 @@ impl StreamText {
         }
     }
 
-    /// Adds a piece.
-    pub(crate) fn push(&mut self, piece: &str, look: Look) -> Drawn {
+    /// Adds a piece and returns the rows that will not change any more.
+    pub(crate) fn push(&mut self, piece: &str, look: Look) -> Vec<String> {
         self.tail.push_str(piece);
         let mut finished = Vec::new();
         while let Some(line) = self.take_line() {
             finished.extend(self.rows(&line, look));
         }
-        let open = match self.channel {
+        finished
+    }
+
+    /// Rows of what is still open. Costs as much as the open line is long: once a frame is enough.
+    pub(crate) fn open_rows(&self, look: Look) -> Vec<String> {
+        match self.channel {
             TextChannel::Text => self.markdown.open_rows(&self.tail, look),
             TextChannel::Reasoning | TextChannel::ToolOutput if self.tail.is_empty() => Vec::new(),
             TextChannel::Reasoning | TextChannel::ToolOutput => {
                 quoted_rows(&self.tail, style::DIM, look)
             }
-        };
-        Drawn { finished, open }
+        }
     }
 
     /// Ends the text.
@@ -107,13 +102,13 @@ mod tests {
     fn any_cutting_gives_the_same_rows() {
         let text = "# Title\r\ntext **bold** 世界\n```rust\nlet a = 1;\n```\n| a | b |\n|--|--|\n| 1 | 2 |\nend";
         let mut whole = StreamText::new("I", TextChannel::Text);
-        let mut expect = whole.push(text, LOOK).finished;
+        let mut expect = whole.push(text, LOOK);
         expect.extend(whole.finish(LOOK));
         assert_eq!(expect.first().map(String::as_str), Some("Title"));
         let mut cut = StreamText::new("I", TextChannel::Text);
         let mut rows = Vec::new();
         for character in text.chars() {
-            rows.extend(cut.push(&character.to_string(), LOOK).finished);
+            rows.extend(cut.push(&character.to_string(), LOOK));
         }
         rows.extend(cut.finish(LOOK));
         assert_eq!(rows, expect);
@@ -124,7 +119,7 @@ mod tests {
         for filler in 0..4 {
             let text = format!("{}{}", "a".repeat(filler), "世".repeat(2_000));
             let mut stream = StreamText::new("I", TextChannel::Text);
-            let mut rows = stream.push(&text, LOOK).finished;
+            let mut rows = stream.push(&text, LOOK);
             assert!(!rows.is_empty());
             rows.extend(stream.finish(LOOK));
             assert_eq!(rows.concat(), text);
@@ -134,8 +129,7 @@ mod tests {
     #[test]
     fn reasoning_stands_behind_a_bar() {
         let mut stream = StreamText::new("I", TextChannel::Reasoning);
-        let drawn = stream.push("one\ntwo \u{1b}[2J", LOOK);
-        assert_eq!(drawn.finished, ["│ one"]);
-        assert_eq!(drawn.open, ["│ two \\u{1b}[2J"]);
+        assert_eq!(stream.push("one\ntwo \u{1b}[2J", LOOK), ["│ one"]);
+        assert_eq!(stream.open_rows(LOOK), ["│ two \\u{1b}[2J"]);
     }
 }

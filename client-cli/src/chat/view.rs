@@ -31,6 +31,8 @@ pub(crate) struct View {
     own: HashSet<String>,
     client_id: String,
     stream: Option<StreamText>,
+    /// The open line has to be drawn anew.
+    open_has_grown: bool,
     shown: Vec<Shown>,
     /// Messages that were shown as queued.
     queued: HashSet<String>,
@@ -58,6 +60,7 @@ impl View {
             own: HashSet::new(),
             client_id: client_id.to_owned(),
             stream: None,
+            open_has_grown: false,
             shown: Vec::new(),
             queued: HashSet::new(),
             greeted: false,
@@ -327,16 +330,30 @@ impl View {
             return;
         }
         let stream = self.stream.get_or_insert_with(|| StreamText::new(item_id, channel));
-        let drawn = stream.push(added, look);
-        for row in drawn.finished {
+        for row in stream.push(added, look) {
             self.canvas.row(row);
         }
-        self.canvas.open(drawn.open);
+        self.open_has_grown = true;
+    }
+
+    /// Draws the open line anew if it has grown. Called once for each frame.
+    pub(crate) fn draw_open(&mut self) {
+        if std::mem::take(&mut self.open_has_grown)
+            && let Some(stream) = &self.stream
+        {
+            self.canvas.open(stream.open_rows(self.canvas.look()));
+        }
+    }
+
+    /// Tells whether there is something to write.
+    pub(crate) fn is_due(&self) -> bool {
+        self.open_has_grown || self.canvas.is_due()
     }
 
     /// Ends the text that is open, so that something else can follow.
     pub(crate) fn end_stream(&mut self) {
         let Some(mut stream) = self.stream.take() else { return };
+        self.open_has_grown = false;
         if self.canvas.mode() == Mode::Raw {
             if stream.channel == TextChannel::Text {
                 self.canvas.end_raw();

@@ -81,6 +81,12 @@ impl Stage {
         self.durable("T", Body::TurnCompleted(completed));
     }
 
+    /// What a terminal is sent for a frame.
+    fn drawn(&mut self) -> String {
+        self.view.draw_open();
+        self.view.canvas.take_rows(10)
+    }
+
     /// Rows that are final, without cursor movement.
     fn rows(&mut self) -> Vec<String> {
         self.view.canvas.disturbed();
@@ -148,11 +154,11 @@ fn the_open_line_stands_above_the_prompt_and_is_replaced() {
     let mut stage = Stage::new(Mode::Live);
     stage.start("M");
     stage.delta("A", v1::DeltaChannel::Text, 0, "Hel");
-    assert_eq!(stage.view.canvas.take_rows(10), "Hel\n");
+    assert_eq!(stage.drawn(), "Hel\n");
     stage.delta("A", v1::DeltaChannel::Text, 3, "lo");
-    assert_eq!(stage.view.canvas.take_rows(10), "\u{1b}[1A\r\u{1b}[JHello\n");
+    assert_eq!(stage.drawn(), "\u{1b}[1A\r\u{1b}[JHello\n");
     stage.delta("A", v1::DeltaChannel::Text, 3, "lo");
-    assert!(!stage.view.canvas.is_due(), "a repeated piece changes nothing");
+    assert!(!stage.view.is_due(), "a repeated piece changes nothing");
 }
 
 #[test]
@@ -161,9 +167,9 @@ fn hidden_reasoning_is_a_sign_of_life_that_goes_away() {
     stage.view.show_reasoning = false;
     stage.start("M");
     stage.delta("A", v1::DeltaChannel::Reasoning, 0, "secret thoughts");
-    assert_eq!(stage.view.canvas.take_rows(10), "… thinking\n");
+    assert_eq!(stage.drawn(), "… thinking\n");
     stage.delta("A", v1::DeltaChannel::Text, 0, "Answer");
-    assert_eq!(stage.view.canvas.take_rows(10), "\u{1b}[1A\r\u{1b}[JAnswer\n");
+    assert_eq!(stage.drawn(), "\u{1b}[1A\r\u{1b}[JAnswer\n");
     stage.finish("A", "secret thoughts", "Answer");
     assert_eq!(stage.rows(), ["Answer"]);
 }
