@@ -21,6 +21,8 @@ use crate::connect::{ConnectError, Endpoint, connect};
 use crate::paths::{Paths, PathsError, ensure_private_dir};
 use crate::{ErrorKind, text};
 
+pub use binary::find_agentd;
+
 use announcement::{Announcement, Heard};
 
 /// Status that `agentd` exits with when another one holds the data directory.
@@ -90,7 +92,7 @@ async fn start(
     options: &StartOptions,
     deadline: Instant,
 ) -> Result<Started, StartError> {
-    let program = binary::find(options.agentd_path.as_deref())?;
+    let program = find_agentd(options.agentd_path.as_deref())?;
     let log_file = paths.log_file();
     let log = log::open(&log_file)
         .map_err(|source| StartError::Log { path: log_file.clone(), source })?;

@@ -6,7 +6,10 @@ use super::StartError;
 
 /// Returns the program's absolute path: as wanted, else `AGENTD_BIN`, else beside this program, else
 /// in `PATH`. What is named outright is not looked for elsewhere.
-pub(super) fn find(wanted: Option<&Path>) -> Result<PathBuf, StartError> {
+///
+/// # Errors
+/// [`StartError::NoBinary`] with the places that were looked at.
+pub fn find_agentd(wanted: Option<&Path>) -> Result<PathBuf, StartError> {
     let variable = std::env::var_os("AGENTD_BIN").filter(|path| !path.is_empty());
     let named = wanted.map(Path::to_path_buf).or_else(|| variable.map(PathBuf::from));
     let candidates = named.map_or_else(usual_places, |path| vec![path]);
