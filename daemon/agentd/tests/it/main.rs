@@ -3,9 +3,13 @@
 mod support;
 
 mod attach;
+mod config;
 mod connections;
-mod limits;
-
+mod errors;
 mod interrupts;
+mod limits;
 mod queue;
+mod recovery;
+mod sessions;
+mod titles;
 mod turns;

@@ -5,6 +5,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use agentd_domain::{ErrorKind, SessionId};
+use agentd_engine::{CommandError, Engine, SessionView};
 use agentd_proto::v1;
 use tonic::Status;
 
@@ -34,6 +35,14 @@ pub(super) async fn handle(
     let engine = ctx.engine.clone();
     let dir = ctx.imports_dir.clone();
     detached(ctx.engine.tasks(), "import", async move {
+        // The answer to the last chunk was lost, or the id is taken: either way that session is it.
+        if last && let Some(view) = existing(&engine, id).await? {
+            let staged_bytes = offset + chunk.len() as u64;
+            return Ok(v1::ImportSessionResponse {
+                staged_bytes,
+                session: Some(to_proto::view(&view)),
+            });
+        }
         let file = dir.join(format!("{id}.jsonl"));
         let staged_bytes = blocking({
             let file = file.clone();
@@ -71,6 +80,14 @@ pub(super) async fn handle(
         Ok(v1::ImportSessionResponse { staged_bytes, session: Some(to_proto::view(&imported?)) })
     })
     .await
+}
+
+async fn existing(engine: &Engine, id: SessionId) -> Result<Option<SessionView>, Status> {
+    match engine.view(id).await {
+        Ok(view) => Ok(Some(view)),
+        Err(CommandError::NoSession(_)) => Ok(None),
+        Err(error) => Err(status::from_command(&error)),
+    }
 }
 
 async fn blocking<T: Send + 'static>(
