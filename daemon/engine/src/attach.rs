@@ -163,7 +163,8 @@ impl Attachment {
     /// When the store cannot be read; the stream is over then.
     ///
     /// # Cancel safety
-    /// Dropping the future loses nothing: what was taken from the queue waits in `ready`.
+    /// Dropping the future loses nothing: what was taken from the queue waits in `ready`, and a
+    /// restart that was asked for waits in the queue.
     pub async fn next(&mut self) -> Result<AttachmentItem, CommandError> {
         loop {
             if let Some(item) = self.ready.pop_front() {
@@ -183,11 +184,14 @@ impl Attachment {
                 Taken::Items(items) => self.sort_in(items),
                 Taken::Lagged => {
                     let subscriber = Arc::clone(&self.seat.0);
-                    let head = self.engine.ask(self.session_id, |reply| Command::Resync {
+                    let restart = self.engine.ask(self.session_id, |reply| Command::Resync {
                         subscriber: Arc::clone(&subscriber),
                         reply,
                     });
-                    self.replay_until = head.await?;
+                    restart.await?;
+                }
+                Taken::Restarted(head) => {
+                    self.replay_until = head;
                     return Ok(AttachmentItem::Lagged(self.next));
                 }
                 Taken::End(end) => return Ok(AttachmentItem::End(end)),

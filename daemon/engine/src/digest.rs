@@ -87,9 +87,6 @@ impl Missed {
         part(self.failed, "failed", "failed");
         part(self.interrupted, "interrupted", "interrupted");
         part(self.tool_calls, "tool call", "tool calls");
-        if parts.is_empty() && !self.question {
-            return String::new();
-        }
         let mut line = parts.join(", ");
         if !self.authors.is_empty() {
             let names: Vec<&str> =
@@ -100,16 +97,18 @@ impl Missed {
             }
             line.push(')');
         }
-        if !complete {
+        if !complete && !line.is_empty() {
             line = format!("at least {line}");
         }
+        let mut clauses = vec![line];
         if !self.last_answer.is_empty() {
-            line = format!("{line}; last answer: {}", self.last_answer);
+            clauses.push(format!("last answer: {}", self.last_answer));
         }
         if self.question {
-            line.push_str("; a question waits for an answer");
+            clauses.push("a question waits for an answer".to_owned());
         }
-        line
+        clauses.retain(|clause| !clause.is_empty());
+        clauses.join("; ")
     }
 }
 

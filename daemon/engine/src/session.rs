@@ -17,7 +17,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::error::CommandError;
 
-pub(crate) use actor::{Actor, SessionDeps};
+pub(crate) use actor::{Actor, Ended, SessionDeps};
 pub use decide::Submission;
 pub(crate) use decide::{Draft, OUTCOME_UNKNOWN, check_model_name, close_turn, closed_call};
 pub(crate) use load::{LOAD_PAGE, for_each_event};
@@ -97,7 +97,7 @@ pub(crate) enum Command {
     },
     Resync {
         subscriber: Arc<Subscriber>,
-        reply: Reply<Seq>,
+        reply: Reply<()>,
     },
     Detach,
     TitleMade {

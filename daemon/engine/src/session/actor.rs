@@ -73,6 +73,15 @@ pub(super) struct Running {
     abort_at: Option<Instant>,
 }
 
+/// How an actor's task has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// Nothing is left to do for now.
+    AtRest,
+    /// The session has to be opened again for its work to go on.
+    OutOfStep,
+}
+
 /// Why an actor ends.
 #[derive(Debug)]
 enum Exit {
@@ -142,7 +151,7 @@ impl Actor {
 
     /// Loads the session and works until it is idle for long, deleted, or the daemon stops.
     /// `forget` takes the session out of the engine's map; after it nobody sends commands.
-    pub(crate) async fn run(mut self, shutdown: CancellationToken, forget: impl FnOnce()) {
+    pub(crate) async fn run(mut self, shutdown: CancellationToken, forget: impl FnOnce()) -> Ended {
         if let Err(error) = self.load().await {
             if !matches!(error, CommandError::NoSession(_)) {
                 tracing::error!(session_id = %self.id, %error, "a session could not be loaded");
@@ -150,19 +159,22 @@ impl Actor {
             forget();
             self.commands.close();
             while let Ok(command) = self.commands.try_recv() {
-                refuse(command, || match &error {
-                    CommandError::Read(error) => CommandError::Read(Arc::clone(error)),
-                    _ => CommandError::NoSession(self.id),
-                });
+                refuse(command, || load::same_error(&error, self.id));
             }
-            return;
+            // What is damaged stays so; a disk may have room again.
+            return match error {
+                CommandError::Commit(_) => Ended::OutOfStep,
+                _ => Ended::AtRest,
+            };
         }
         let exit = self.work(shutdown).await;
-        if matches!(exit, Exit::OutOfStep) {
+        let ended = if matches!(exit, Exit::OutOfStep) {
             self.turns.shutdown().await;
+            Ended::OutOfStep
         } else {
             self.write_snapshot_if(1).await;
-        }
+            Ended::AtRest
+        };
         forget();
         self.commands.close();
         match exit {
@@ -186,6 +198,7 @@ impl Actor {
         }
         self.gauges.running.store(false, Ordering::Relaxed);
         self.gauges.attached.store(0, Ordering::Relaxed);
+        ended
     }
 
     async fn load(&mut self) -> Result<(), CommandError> {

@@ -1,7 +1,10 @@
 //! Bringing a session from the store into memory.
 
+use std::io;
+use std::sync::Arc;
+
 use agentd_domain::{Event, SessionId};
-use agentd_store::{PageLimit, PartialMessage, Snapshot, Store};
+use agentd_store::{CommitError, PageLimit, PartialMessage, ReadError, Snapshot, Store};
 use serde::{Deserialize, Serialize};
 
 use super::state::SessionState;
@@ -34,14 +37,44 @@ pub(crate) async fn load(store: &dyn Store, id: SessionId) -> Result<Loaded, Com
     if store.session(id).await?.is_none() {
         return Err(CommandError::NoSession(id));
     }
-    let mut state = match store.snapshot(id).await? {
-        Some(snapshot) => decode(&snapshot, id),
-        None => SessionState::new(id),
+    let mut state = match store.snapshot(id).await {
+        Ok(Some(snapshot)) => decode(&snapshot, id),
+        Ok(None) => SessionState::new(id),
+        Err(error @ ReadError::Record { .. }) => {
+            tracing::warn!(session_id = %id, %error, "snapshot damaged, folding the whole log");
+            SessionState::new(id)
+        }
+        Err(error) => return Err(error.into()),
     };
     let snapshot_seq = state.record.last_seq;
     for_each_event(store, id, snapshot_seq.next(), |event| state.apply(event)).await?;
-    let partial = store.partial(id).await?;
+    let partial = match store.partial(id).await {
+        Ok(partial) => partial,
+        Err(error @ ReadError::Record { .. }) => {
+            tracing::warn!(session_id = %id, %error, "text that was being written is lost");
+            None
+        }
+        Err(error) => return Err(error.into()),
+    };
     Ok(Loaded { state, snapshot_seq, partial })
+}
+
+/// Why a session could not be loaded, once more for the next one who asked.
+pub(crate) fn same_error(error: &CommandError, id: SessionId) -> CommandError {
+    let same = |error: &io::Error| io::Error::new(error.kind(), error.to_string());
+    match error {
+        CommandError::Read(error) => CommandError::Read(Arc::clone(error)),
+        CommandError::Commit(error) => CommandError::Commit(match error {
+            CommitError::OutOfOrder { session_id, last, got } => {
+                CommitError::OutOfOrder { session_id: *session_id, last: *last, got: *got }
+            }
+            CommitError::DiskFull(error) => CommitError::DiskFull(same(error)),
+            CommitError::Io(error) => CommitError::Io(same(error)),
+            CommitError::Corrupt { detail } => CommitError::Corrupt { detail: detail.clone() },
+            CommitError::Closed => CommitError::Closed,
+        }),
+        _ => CommandError::NoSession(id),
+    }
 }
 
 /// Calls `visit` with each event of a log from `from` on, page by page.

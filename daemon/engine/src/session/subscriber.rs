@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use agentd_domain::{Author, Event, ItemId, TimestampMs, floor_char_boundary};
+use agentd_domain::{Author, Event, ItemId, Seq, TimestampMs, floor_char_boundary};
 use tokio::sync::Notify;
 
 /// Which text of an item a delta extends.
@@ -74,8 +74,10 @@ pub(crate) enum Outgoing {
 pub(crate) enum Taken {
     /// These, in order.
     Items(Vec<Outgoing>),
-    /// It was too slow: read the log again.
+    /// It was too slow: ask for a restart.
     Lagged,
+    /// The restart: read the log up to here, then go on with what is in the queue.
+    Restarted(Seq),
     /// There will be no more.
     End(StreamEnd),
 }
@@ -84,6 +86,8 @@ pub(crate) enum Taken {
 const MAX_EVENTS: usize = 1024;
 /// Bytes of text that may wait: several seconds of the fastest model.
 const MAX_DELTA_BYTES: usize = 1024 * 1024;
+/// Pieces that may wait: text that alternates between reasoning and answer does not merge.
+const MAX_ITEMS: usize = 4096;
 /// Text in one message of the stream, well below the 4 MiB of a gRPC message.
 const MAX_BATCH_BYTES: usize = 256 * 1024;
 /// Events in one message of the stream.
@@ -102,11 +106,19 @@ struct Queue {
     items: VecDeque<Outgoing>,
     events: usize,
     delta_bytes: usize,
+    /// Bytes of text that the last restart gave; they do not count against the limit.
+    restart_bytes: usize,
+    /// Who is attached, when the terminal does not know it yet. Only the newest counts.
+    presence: Option<Vec<Participant>>,
     lagged: bool,
+    restarted: Option<Seq>,
     gone: bool,
     end: Option<StreamEnd>,
     sent: Option<Sent>,
 }
+
+/// An item that is being written: its id, its reasoning and its text so far.
+pub(crate) type LiveText<'a> = (ItemId, &'a str, &'a str);
 
 /// How much of the item that is being written the terminal already has.
 #[derive(Debug, Clone, Copy)]
@@ -134,9 +146,7 @@ impl Subscriber {
         }
         queue.events += 1;
         queue.items.push_back(Outgoing::Event(Arc::clone(event)));
-        if queue.events > MAX_EVENTS {
-            queue.lag();
-        }
+        queue.lag_if_too_long();
         drop(queue);
         self.wake.notify_one();
     }
@@ -148,9 +158,7 @@ impl Subscriber {
             return;
         }
         queue.push_delta(delta);
-        if queue.delta_bytes > MAX_DELTA_BYTES {
-            queue.lag();
-        }
+        queue.lag_if_too_long();
         drop(queue);
         self.wake.notify_one();
     }
@@ -158,34 +166,30 @@ impl Subscriber {
     /// Queues who is attached.
     pub(crate) fn push_presence(&self, participants: &[Participant]) {
         let mut queue = self.lock();
-        if queue.lagged || queue.gone {
+        if queue.gone {
             return;
         }
-        // Only the newest counts.
-        if let Some(Outgoing::Presence(waiting)) = queue.items.back_mut() {
-            participants.clone_into(waiting);
-        } else {
-            queue.items.push_back(Outgoing::Presence(participants.to_vec()));
-        }
+        queue.presence = Some(participants.to_vec());
         drop(queue);
         self.wake.notify_one();
     }
 
-    /// Starts anew after a lag: gives the text of the item that is being written, from where the
-    /// terminal has it.
-    pub(crate) fn restart(&self, live: Option<(ItemId, &str, &str)>) {
+    /// Begins with the text of the item that is being written.
+    pub(crate) fn begin(&self, live: Option<LiveText<'_>>) {
+        self.lock().push_missing(live);
+        self.wake.notify_one();
+    }
+
+    /// Starts anew after a lag: the terminal reads the log up to `head`, then gets the text of the
+    /// item that is being written from where it has it. Asked again, it changes nothing.
+    pub(crate) fn restart(&self, head: Seq, live: Option<LiveText<'_>>) {
         let mut queue = self.lock();
-        queue.lagged = false;
-        let Some((item_id, reasoning, text)) = live else { return };
-        let sent = queue.sent.filter(|sent| sent.item_id == item_id);
-        for (channel, whole, offset) in [
-            (DeltaChannel::Reasoning, reasoning, sent.map_or(0, |sent| sent.reasoning)),
-            (DeltaChannel::Text, text, sent.map_or(0, |sent| sent.text)),
-        ] {
-            if let Some(missing) = whole.get(offset..).filter(|missing| !missing.is_empty()) {
-                queue.push_delta(&Delta { item_id, channel, offset, text: missing.to_owned() });
-            }
+        if !queue.lagged || queue.gone {
+            return;
         }
+        queue.lagged = false;
+        queue.restarted = Some(head);
+        queue.push_missing(live);
         drop(queue);
         self.wake.notify_one();
     }
@@ -200,7 +204,7 @@ impl Subscriber {
     pub(crate) fn leave(&self) {
         let mut queue = self.lock();
         queue.gone = true;
-        queue.items = VecDeque::new();
+        queue.lag();
     }
 
     /// True when the terminal has gone.
@@ -228,6 +232,32 @@ impl Queue {
         self.events = 0;
         self.delta_bytes = 0;
         self.lagged = true;
+        self.restarted = None;
+    }
+
+    fn lag_if_too_long(&mut self) {
+        if self.events > MAX_EVENTS
+            || self.items.len() > MAX_ITEMS
+            || self.delta_bytes > MAX_DELTA_BYTES + self.restart_bytes
+        {
+            self.lag();
+        }
+    }
+
+    /// Queues what the terminal does not have yet of the item that is being written.
+    fn push_missing(&mut self, live: Option<LiveText<'_>>) {
+        self.restart_bytes = 0;
+        let Some((item_id, reasoning, text)) = live else { return };
+        let sent = self.sent.filter(|sent| sent.item_id == item_id);
+        for (channel, whole, offset) in [
+            (DeltaChannel::Reasoning, reasoning, sent.map_or(0, |sent| sent.reasoning)),
+            (DeltaChannel::Text, text, sent.map_or(0, |sent| sent.text)),
+        ] {
+            if let Some(missing) = whole.get(offset..).filter(|missing| !missing.is_empty()) {
+                self.restart_bytes += missing.len();
+                self.push_delta(&Delta { item_id, channel, offset, text: missing.to_owned() });
+            }
+        }
     }
 
     fn push_delta(&mut self, delta: &Delta) {
@@ -248,7 +278,10 @@ impl Queue {
             // The end outweighs the lag: there is nothing to go back for.
             return Some(self.end.map_or(Taken::Lagged, Taken::End));
         }
-        if self.items.is_empty() {
+        if let Some(head) = self.restarted.take() {
+            return Some(Taken::Restarted(head));
+        }
+        if self.items.is_empty() && self.presence.is_none() {
             return self.end.map(Taken::End);
         }
         let mut batch = Vec::new();
@@ -278,6 +311,7 @@ impl Queue {
             };
             batch.push(item);
         }
+        batch.extend(self.presence.take().map(Outgoing::Presence));
         Some(Taken::Items(batch))
     }
 

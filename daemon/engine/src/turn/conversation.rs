@@ -81,7 +81,7 @@ impl Conversation {
             broken_off: None,
         };
         for (_seq, text) in inputs {
-            turn.push(Message::User(text.to_string()));
+            turn.push_user(&text);
         }
         self.turns.push(turn);
     }
@@ -90,7 +90,7 @@ impl Conversation {
     pub(crate) fn push_user(&mut self, text: &str) {
         if let Some(turn) = self.turns.last_mut() {
             turn.close_calls();
-            turn.push(Message::User(text.to_owned()));
+            turn.push_user(text);
         }
     }
 
@@ -185,6 +185,13 @@ impl TurnMessages {
     fn push(&mut self, message: Message) {
         self.tokens += estimate_message_tokens(&message);
         self.messages.push(message);
+    }
+
+    /// Adds what a user said. Providers refuse blank texts, which a log from elsewhere may hold.
+    fn push_user(&mut self, text: &str) {
+        if !text.trim().is_empty() {
+            self.push(Message::User(text.to_owned()));
+        }
     }
 
     /// Gives every call its one result.

@@ -49,8 +49,8 @@ impl Actor {
                 }
             }
             Command::Resync { subscriber, reply } => {
-                self.restart(&subscriber);
-                let _left = reply.send(Ok(self.state.record.last_seq));
+                subscriber.restart(self.state.record.last_seq, self.live_text());
+                let _left = reply.send(Ok(()));
             }
             Command::Detach => self.drop_gone_subscribers(),
             Command::TitleMade { title, usage } => self.title_made(title, usage).await,
@@ -189,7 +189,7 @@ impl Actor {
             running.cancel.cancel();
         }
         self.turns.shutdown().await;
-        self.running = None;
+        let _was_running = self.turn_is_over();
         self.deps.store.commit(Batch::of(Write::DeleteSession(self.id))).await?;
         // Nothing may write to the log any more, a snapshot included.
         self.snapshot_seq = self.state.record.last_seq;

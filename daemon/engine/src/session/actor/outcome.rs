@@ -29,7 +29,11 @@ impl Actor {
                 let drafts = decide::rounds_used_up(&self.state, question_id);
                 self.finish(drafts).await;
             }
-            TurnOutcome::Failed { error, last } => self.fail_turn(error, last).await,
+            TurnOutcome::Failed { error, last } => {
+                self.fail_turn(running.turn_id, error, last).await;
+            }
+            // Not even its start could be stored: its message waits, and so does the next try.
+            TurnOutcome::StoreFailed if self.state.turn.is_none() => self.wait_for_store(),
             TurnOutcome::StoreFailed => {
                 let report = ErrorReport {
                     code: "STORE_UNAVAILABLE".to_owned(),
@@ -38,7 +42,7 @@ impl Actor {
                         .to_owned(),
                     retryable: true,
                 };
-                self.fail_turn(report, Vec::new()).await;
+                self.fail_turn(running.turn_id, report, Vec::new()).await;
             }
             TurnOutcome::Cancelled { last } => {
                 let (reason, by) = running.interrupt.unwrap_or((InterruptReason::NotResumed, None));
@@ -67,11 +71,20 @@ impl Actor {
         self.finish(drafts).await;
     }
 
-    pub(super) async fn fail_turn(&mut self, error: ErrorReport, last: Vec<EventBody>) {
+    pub(super) async fn fail_turn(
+        &mut self,
+        turn_id: TurnId,
+        error: ErrorReport,
+        last: Vec<EventBody>,
+    ) {
         tracing::warn!(session_id = %self.id, code = error.code, message = error.message, "turn failed");
         let mut drafts = self.incomplete();
         drafts.extend(self.drafts_of_turn(last));
         drafts.extend(decide::close_calls(&self.state));
+        if self.state.turn.is_none() {
+            // It broke off before it began: its message must not start turns for ever.
+            drafts.extend(decide::start_turn(&self.state, turn_id, "none", ""));
+        }
         let after = self.preview(&drafts);
         if let Some(turn) = &after.turn {
             drafts.push(Draft::of(turn.turn_id, TurnFailed { error, usage: turn.usage }));

@@ -121,7 +121,8 @@ impl Actor {
 
     /// Closes a turn whose end could not be stored before.
     pub(super) async fn close_stalled_turn(&mut self) {
-        if self.running.is_some() || self.state.turn.is_none() {
+        let Some(turn_id) = self.state.turn.as_ref().map(|turn| turn.turn_id) else { return };
+        if self.running.is_some() {
             return;
         }
         let report = ErrorReport {
@@ -130,11 +131,16 @@ impl Actor {
             hint: "send the message again".to_owned(),
             retryable: true,
         };
-        self.fail_turn(report, Vec::new()).await;
+        self.fail_turn(turn_id, report, Vec::new()).await;
     }
 
     pub(super) fn retry_store_later(&mut self, error: &CommandError) {
         tracing::error!(session_id = %self.id, %error, "the end of a turn could not be stored");
+        self.wait_for_store();
+    }
+
+    /// Starts and ends no turn for a while.
+    pub(super) fn wait_for_store(&mut self) {
         self.store_retry_at = Some(Instant::now() + STORE_RETRY);
     }
 

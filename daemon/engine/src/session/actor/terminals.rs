@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::Actor;
 use crate::session::Joined;
-use crate::session::subscriber::{Participant, Seat, StreamEnd, Subscriber};
+use crate::session::subscriber::{LiveText, Participant, Seat, StreamEnd, Subscriber};
 
 impl Actor {
     pub(super) fn attach(&mut self, author: Author) -> Joined {
@@ -16,15 +16,15 @@ impl Actor {
         let participant = Participant { author, attached_at: self.deps.clock.now() };
         let subscriber = Arc::new(Subscriber::new(participant));
         self.subscribers.push(Arc::clone(&subscriber));
-        self.restart(&subscriber);
+        subscriber.begin(self.live_text());
         self.presence_changed();
         let participants = self.participants();
         Joined { seat: Seat(subscriber), head: self.state.record.last_seq, participants }
     }
 
-    pub(super) fn restart(&self, subscriber: &Subscriber) {
-        subscriber
-            .restart(self.live.as_ref().map(|live| (live.item_id, &*live.reasoning, &*live.text)));
+    /// The text of the item that is being written.
+    pub(super) fn live_text(&self) -> Option<LiveText<'_>> {
+        self.live.as_ref().map(|live| (live.item_id, &*live.reasoning, &*live.text))
     }
 
     pub(super) fn participants(&self) -> Vec<Participant> {

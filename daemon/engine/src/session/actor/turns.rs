@@ -27,7 +27,7 @@ impl Actor {
             NextStep::ContinueTurn => {
                 if let Some(turn) = &self.state.turn {
                     let (turn_id, calls) = (turn.turn_id, turn.open_calls.clone());
-                    let rounds = turn.rounds - turn.rounds_granted_at;
+                    let rounds = turn.rounds.saturating_sub(turn.rounds_granted_at);
                     self.spawn_turn(turn_id, calls, rounds);
                 }
             }

@@ -1,0 +1,19 @@
+//! The engine through its public surface: over a store in memory, with scripted models and paused time.
+
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "the helpers of tests panic as tests do"
+)]
+
+mod attaching;
+mod copies;
+mod crash;
+mod faults;
+mod input;
+mod lifecycle;
+mod retries;
+mod store;
+mod tools;
+mod world;

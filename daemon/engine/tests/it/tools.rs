@@ -1,0 +1,194 @@
+//! A tool whose behaviour tests choose, and turns that call it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use agentd_domain::{EventBody, ToolCallFinished, ToolEffect, ToolResult, ToolSpec, ToolStatus};
+use agentd_llm::Message;
+use agentd_tools::{Tool, ToolContext};
+use async_trait::async_trait;
+use tokio::sync::watch;
+
+use crate::world::{Gate, Step, Terminal, World, author, root};
+
+/// What a probe does when it is called.
+#[derive(Debug)]
+pub(crate) enum Behaviour {
+    Say(&'static str),
+    Pass(Gate),
+    Panic,
+}
+
+/// See the page.
+#[derive(Debug)]
+pub(crate) struct Probe {
+    spec: ToolSpec,
+    behaviour: Behaviour,
+    runs: watch::Sender<usize>,
+}
+
+impl Probe {
+    pub(crate) fn new(name: &str, effect: ToolEffect, behaviour: Behaviour) -> Self {
+        let spec = ToolSpec {
+            name: name.to_owned(),
+            description: "Probes.".to_owned(),
+            parameters: serde_json::json!({"type": "object", "properties": {}}),
+            effect,
+        };
+        Self { spec, behaviour, runs: watch::Sender::new(0) }
+    }
+
+    /// Waits until it runs.
+    pub(crate) async fn started(&self) {
+        self.runs.subscribe().wait_for(|runs| *runs > 0).await.unwrap();
+    }
+
+    pub(crate) fn runs(&self) -> usize {
+        *self.runs.borrow()
+    }
+}
+
+#[async_trait]
+impl Tool for Probe {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn run(&self, ctx: &ToolContext, _arguments: serde_json::Value) -> ToolResult {
+        assert_eq!(ctx.workspace, root());
+        self.runs.send_modify(|runs| *runs += 1);
+        match &self.behaviour {
+            Behaviour::Say(text) => ToolResult::success(*text),
+            Behaviour::Pass(gate) => {
+                gate.pass().await;
+                ToolResult::success("passed")
+            }
+            Behaviour::Panic => panic!("a scripted panic"),
+        }
+    }
+}
+
+fn results(terminal: &Terminal) -> Vec<(String, ToolStatus)> {
+    terminal
+        .events
+        .iter()
+        .filter_map(|event| match &event.body {
+            EventBody::ToolCallFinished(ToolCallFinished { name, status, .. }) => {
+                Some((name.clone(), *status))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_model_reads_every_result_in_order_and_answers() {
+    let mut world = World::new();
+    let say = |name: &str, text| Arc::new(Probe::new(name, ToolEffect::Pure, Behaviour::Say(text)));
+    world.tools.register(say("a", "from a")).unwrap();
+    world.tools.register(say("b", "from b")).unwrap();
+    let engine = world.engine();
+    let id = world.session(&engine).await;
+    world.script(vec![Step::Call(vec![("b", "{}"), ("nope", "{}"), ("a", "{}")])]);
+    world.send(&engine, id, "go").await;
+    let mut terminal = Terminal::attach(&engine, id, "ann").await;
+    terminal.until_kind("turn_completed", 1).await;
+    let expect = [
+        ("b".to_owned(), ToolStatus::Success),
+        ("nope".to_owned(), ToolStatus::FatalError),
+        ("a".to_owned(), ToolStatus::Success),
+    ];
+    assert_eq!(results(&terminal), expect);
+    let requests = world.provider.requests.lock().unwrap();
+    let [Message::User(_), Message::Assistant { tool_calls, .. }, tail @ ..] =
+        &requests[1].messages[1..]
+    else {
+        panic!("{:?}", requests[1].messages)
+    };
+    let ids: Vec<_> = tool_calls.iter().map(|call| call.call_id.clone()).collect();
+    let answered: Vec<_> = tail
+        .iter()
+        .map(|message| match message {
+            Message::Tool { call_id, .. } => call_id.clone(),
+            other => panic!("{other:?} between the results"),
+        })
+        .collect();
+    assert_eq!(answered, ids);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_panics_fails_its_call_and_nothing_else() {
+    let mut world = World::new();
+    let probe = Arc::new(Probe::new("probe", ToolEffect::Exclusive, Behaviour::Panic));
+    world.tools.register(probe).unwrap();
+    let engine = world.engine();
+    let id = world.session(&engine).await;
+    world.script(vec![Step::Call(vec![("probe", "{}")])]);
+    world.send(&engine, id, "go").await;
+    let mut terminal = Terminal::attach(&engine, id, "ann").await;
+    terminal.until_kind("turn_completed", 1).await;
+    assert_eq!(results(&terminal), [("probe".to_owned(), ToolStatus::FatalError)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_interrupt_gives_every_call_one_result() {
+    let mut world = World::new();
+    let probe = Arc::new(Probe::new("probe", ToolEffect::Exclusive, Behaviour::Pass(Gate::new())));
+    world.tools.register(Arc::<Probe>::clone(&probe)).unwrap();
+    let engine = world.engine();
+    let id = world.session(&engine).await;
+    world.script(vec![Step::Call(vec![("probe", "{}"), ("probe", "{}")])]);
+    world.send(&engine, id, "go").await;
+    probe.started().await;
+    assert!(engine.interrupt(id, None, author("ann")).await.unwrap());
+    let mut terminal = Terminal::attach(&engine, id, "ann").await;
+    terminal.until_kind("turn_interrupted", 1).await;
+    let expect =
+        [("probe".to_owned(), ToolStatus::Interrupted), ("probe".to_owned(), ToolStatus::Skipped)];
+    assert_eq!(results(&terminal), expect);
+    assert_eq!(probe.runs(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_so_many_rounds_users_are_asked_and_may_go_on_or_stop() {
+    let mut world = World::new();
+    world.configure(|config| config.rounds_limit = 2);
+    let probe = Arc::new(Probe::new("probe", ToolEffect::Pure, Behaviour::Say("again")));
+    world.tools.register(Arc::<Probe>::clone(&probe)).unwrap();
+    let engine = world.engine();
+    let id = world.session(&engine).await;
+    for _round in 0..4 {
+        world.script(vec![Step::Call(vec![("probe", "{}")])]);
+    }
+    world.send(&engine, id, "go").await;
+    let mut terminal = Terminal::attach(&engine, id, "ann").await;
+    for (asked, choice) in [(1, "continue"), (2, "stop")] {
+        terminal.until_kind("question_asked", asked).await;
+        assert_eq!(probe.runs(), 2 * asked);
+        let question = engine.view(id).await.unwrap().open_questions.remove(0);
+        assert_eq!(
+            question.prompt,
+            format!("The turn has taken {} model rounds. Go on?", 2 * asked)
+        );
+        engine.answer(id, question.question_id, choice, author("ann")).await.unwrap();
+        let late = engine.answer(id, question.question_id, choice, author("bob")).await;
+        assert!(late.is_err(), "{late:?}");
+    }
+    terminal.until_kind("turn_completed", 1).await;
+    assert_eq!(probe.runs(), 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_takes_too_long_gives_a_result_and_the_turn_goes_on() {
+    let mut world = World::new();
+    let probe = Arc::new(Probe::new("probe", ToolEffect::Exclusive, Behaviour::Pass(Gate::new())));
+    world.tools.register(Arc::<Probe>::clone(&probe)).unwrap();
+    let engine = world.engine();
+    let id = world.session(&engine).await;
+    world.script(vec![Step::Call(vec![("probe", "{}")])]);
+    world.send(&engine, id, "go").await;
+    tokio::time::sleep(Duration::from_secs(31)).await;
+    let mut terminal = Terminal::attach(&engine, id, "ann").await;
+    terminal.until_kind("turn_completed", 1).await;
+    assert_eq!(results(&terminal), [("probe".to_owned(), ToolStatus::RetryableError)]);
+}
