@@ -281,8 +281,8 @@ impl Daemon {
         } = self;
         let accepting = CancellationToken::new();
         let mut server = tokio::task::JoinSet::new();
-        server.spawn(serve_connections(listener, context, accepting.clone()));
-        tracing::info!(socket = %socket.display(), pid = std::process::id(), "ready");
+        // Before anybody else uses the engine: what looks unfinished then, is. Who connects waits in
+        // the backlog.
         match engine.resume_unfinished().await {
             Ok(0) => {}
             Ok(count) => tracing::info!(count, "sessions with unfinished work opened"),
@@ -290,7 +290,15 @@ impl Daemon {
                 control.warn(format!("unfinished sessions could not be looked for: {error}"));
             }
         }
-        control.stop_token().cancelled().await;
+        server.spawn(serve_connections(listener, context, accepting.clone()));
+        tracing::info!(socket = %socket.display(), pid = std::process::id(), "ready");
+        tokio::select! {
+            () = control.stop_token().cancelled() => {}
+            // Without a server nobody can reach the daemon: stopping frees the lock for another.
+            _ended = server.join_next() => {
+                tracing::error!("the server ended by itself");
+            }
+        }
         tracing::info!("stopping");
         let limit = Duration::from_millis(shutdown_timeout.borrow().daemon.shutdown_timeout_ms);
         let orderly = tokio::time::timeout(limit, async {

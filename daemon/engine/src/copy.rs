@@ -163,6 +163,7 @@ impl Engine {
             },
             None => deps.ids.session_id(deps.clock.now()),
         };
+        let _reserved = self.reserve(new_id)?;
         let Some(record) = deps.store.session(id).await? else {
             return Err(CommandError::NoSession(id));
         };
@@ -238,6 +239,8 @@ impl Engine {
         mut next_line: impl FnMut() -> Option<Vec<u8>> + Send,
         by: &Author,
     ) -> Result<SessionView, ImportError> {
+        // A retry is sent away until the first attempt is through, and then finds what it made.
+        let _reserved = self.reserve(new_id)?;
         if self.deps().store.session(new_id).await.map_err(CommandError::from)?.is_some() {
             return Ok(self.view(new_id).await?);
         }
@@ -273,7 +276,11 @@ struct CopyBuilder<'a> {
 }
 
 impl<'a> CopyBuilder<'a> {
+    /// The caller holds the reservation of `id`. A session that exists is never touched.
     async fn begin(engine: &'a Engine, id: SessionId) -> Result<Self, CommandError> {
+        if engine.deps().store.session(id).await?.is_some() {
+            return Err(CommandError::SessionExists(id));
+        }
         // The mark lets the next start remove what a crash leaves.
         let writes = vec![Write::DeleteSession(id), Write::MarkUnfinished(id)];
         engine.deps().store.commit(Batch::from(writes)).await?;

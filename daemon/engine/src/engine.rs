@@ -1,9 +1,10 @@
 //! The door to all sessions: opens them on demand and sends commands to their actors.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use agentd_domain::{
     Author, Clock, Event, IdSource, ItemId, QuestionId, Seq, SessionCreated, SessionId, Title,
@@ -20,10 +21,13 @@ use crate::config::EngineConfig;
 use crate::error::CommandError;
 use crate::model::ModelSource;
 use crate::session::{
-    Actor, Command, Draft, Gauges, MAILBOX, Reply, SessionDeps, SessionHandle, SessionState,
+    Actor, Command, Draft, Ended, Gauges, MAILBOX, Reply, SessionDeps, SessionHandle, SessionState,
     SessionView, Submission, Submitted, check_model_name,
 };
 use crate::tasks::Tasks;
+
+/// Pause before a session whose actor broke is opened again.
+const REOPEN_PAUSE: Duration = Duration::from_secs(10);
 
 /// How often a command is sent again when the session's actor has just ended.
 const REOPEN_ATTEMPTS: usize = 5;
@@ -57,6 +61,8 @@ pub struct Engine {
 struct Inner {
     deps: Arc<SessionDeps>,
     live: Mutex<HashMap<SessionId, SessionHandle>>,
+    /// Sessions that are being copied into: one at a time may, and nobody else may make them.
+    copying: Mutex<HashSet<SessionId>>,
     shutdown: CancellationToken,
 }
 
@@ -85,13 +91,18 @@ pub struct NewSession {
 }
 
 impl Engine {
-    /// Makes an engine. Call [`Self::resume_unfinished`] once it can be reached.
+    /// Makes an engine. Call [`Self::resume_unfinished`] before anybody else uses it.
     pub fn new(deps: EngineDeps) -> Self {
         let EngineDeps { store, models, tools, clock, ids, config, crash_points } = deps;
         let tasks = Tasks::new();
         let deps =
             Arc::new(SessionDeps { store, models, tools, clock, ids, config, crash_points, tasks });
-        let inner = Inner { deps, live: Mutex::default(), shutdown: CancellationToken::new() };
+        let inner = Inner {
+            deps,
+            live: Mutex::default(),
+            copying: Mutex::default(),
+            shutdown: CancellationToken::new(),
+        };
         Self { inner: Arc::new(inner) }
     }
 
@@ -104,12 +115,20 @@ impl Engine {
         let unfinished = self.deps().store.unfinished().await?;
         let count = unfinished.len();
         for id in unfinished {
-            if self.deps().store.session(id).await?.is_none() {
-                // A copy that was being made when the daemon stopped: nobody was told of it.
-                self.deps().store.commit(Batch::of(Write::DeleteSession(id))).await?;
-                continue;
+            match self.deps().store.session(id).await {
+                Ok(Some(_record)) => {
+                    self.open(id);
+                }
+                Ok(None) => {
+                    // A copy that was being made when the daemon stopped: nobody was told of it.
+                    let writes = vec![Write::DeleteSession(id), Write::ClearUnfinished(id)];
+                    self.deps().store.commit(Batch::from(writes)).await?;
+                }
+                // The others must not wait for this one.
+                Err(error) => {
+                    tracing::error!(session_id = %id, %error, "an unfinished session is not readable");
+                }
             }
-            self.open(id);
         }
         Ok(count)
     }
@@ -128,6 +147,7 @@ impl Engine {
             Some(id) => id,
             None => deps.ids.session_id(deps.clock.now()),
         };
+        let _reserved = self.reserve(id)?;
         check_model_name(&new.model)?;
         check_workspace(&new.workspace).await?;
         let created = SessionCreated {
@@ -381,15 +401,26 @@ impl Engine {
                     Arc::clone(&gauges),
                 );
                 let inner = Arc::downgrade(&self.inner);
-                let forget = Forget { id, inner };
+                let forget = Forget { id, inner: inner.clone() };
+                let reopen = Reopen { id, inner, wanted: true };
                 let shutdown = self.inner.shutdown.clone();
                 self.inner.deps.tasks.spawn("session", async move {
                     // Dropped on a panic too, so that the session can be opened again.
                     let forget = forget;
-                    actor.run(shutdown, || drop(forget)).await;
+                    let mut reopen = reopen;
+                    reopen.wanted = actor.run(shutdown, || drop(forget)).await == Ended::OutOfStep;
                 });
                 place.insert(SessionHandle::new(id, tx, gauges)).clone()
             }
+        }
+    }
+
+    /// Keeps everybody else from making this session until the result is dropped.
+    pub(crate) fn reserve(&self, id: SessionId) -> Result<Reserved, CommandError> {
+        if self.inner.copying().insert(id) {
+            Ok(Reserved { id, inner: Arc::clone(&self.inner) })
+        } else {
+            Err(CommandError::BeingMade(id))
         }
     }
 
@@ -404,9 +435,53 @@ impl Engine {
 }
 
 impl Inner {
+    fn copying(&self) -> MutexGuard<'_, HashSet<SessionId>> {
+        // Nothing that can panic runs under this lock.
+        self.copying.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn live(&self) -> MutexGuard<'_, HashMap<SessionId, SessionHandle>> {
         // Nothing that can panic runs under this lock.
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A session that only its holder may make.
+#[derive(Debug)]
+pub(crate) struct Reserved {
+    id: SessionId,
+    inner: Arc<Inner>,
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        self.inner.copying().remove(&self.id);
+    }
+}
+
+/// Opens a session again after a pause when its actor broke, so that its queue and its open turn do
+/// not stand still until somebody looks.
+#[derive(Debug)]
+struct Reopen {
+    id: SessionId,
+    inner: std::sync::Weak<Inner>,
+    wanted: bool,
+}
+
+impl Drop for Reopen {
+    fn drop(&mut self) {
+        let Some(inner) = self.inner.upgrade().filter(|_| self.wanted) else { return };
+        let id = self.id;
+        let tasks = inner.deps.tasks.clone();
+        tasks.spawn("reopen", async move {
+            tokio::select! {
+                () = inner.shutdown.cancelled() => {}
+                () = tokio::time::sleep(REOPEN_PAUSE) => {
+                    tracing::info!(session_id = %id, "opening the session again");
+                    Engine { inner }.open(id);
+                }
+            }
+        });
     }
 }
 

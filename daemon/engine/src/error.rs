@@ -69,6 +69,9 @@ pub enum CommandError {
     /// A session with this id exists and was made differently.
     #[error("session {0} exists already")]
     SessionExists(SessionId),
+    /// Another request is making this session now.
+    #[error("session {0} is being made by another request")]
+    BeingMade(SessionId),
     /// The position is not in the log.
     #[error("event {got} is past the end of the log at {last}")]
     NoSuchEvent {
@@ -116,7 +119,7 @@ impl CommandError {
             | Self::ModelName { .. }
             | Self::Workspace { .. }
             | Self::NoSuchEvent { .. } => ErrorKind::Invalid,
-            Self::QueueFull { .. } | Self::MailboxFull => ErrorKind::Busy,
+            Self::QueueFull { .. } | Self::MailboxFull | Self::BeingMade(_) => ErrorKind::Busy,
             Self::Stopping => ErrorKind::Unavailable,
             Self::Commit(error) => error.kind(),
             Self::Read(error) => error.kind(),
@@ -126,7 +129,9 @@ impl CommandError {
     /// The field of the request that is at fault.
     pub fn field(&self) -> Option<Field> {
         match self {
-            Self::NoSession(_) | Self::Deleted(_) | Self::SessionExists(_) => Some("session_id"),
+            Self::NoSession(_) | Self::Deleted(_) | Self::SessionExists(_) | Self::BeingMade(_) => {
+                Some("session_id")
+            }
             Self::NoQueuedMessage(_) => Some("item_id"),
             Self::NoQuestion(_) | Self::AnsweredAlready { .. } => Some("question_id"),
             Self::NotAChoice { .. } => Some("choice"),
@@ -164,7 +169,7 @@ impl CommandError {
             Self::SessionExists(_) => "choose another id, or leave it out",
             Self::NoSuchEvent { .. } => "give the seq of an event that the log has",
             Self::QueueFull { .. } => "wait for some to be answered, or withdraw some",
-            Self::MailboxFull => "try again in a moment",
+            Self::MailboxFull | Self::BeingMade(_) => "try again in a moment",
             Self::Stopping => "try again when it is back",
             Self::Commit(error) => error.hint(),
             Self::Read(error) => error.hint(),
