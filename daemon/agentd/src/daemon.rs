@@ -11,6 +11,7 @@ use std::time::Duration;
 use agentd_domain::{Clock, ErrorKind, IdSource};
 use agentd_engine::{Engine, EngineDeps, RandomIds, SystemClock};
 use agentd_proto::v1;
+use agentd_shared::paths::check_socket_path;
 use agentd_shared::{Paths, PathsError, ensure_private_dir};
 use agentd_store::{
     CrashPoints, InstanceLock, LockError, OpenError, Opened, SledOptions, SledStore, Store,
@@ -175,6 +176,7 @@ impl Daemon {
             ensure_private_dir(dir)?;
         }
         let socket = socket.unwrap_or_else(|| paths.socket());
+        check_socket_path(&socket)?;
         let env_pairs = env.iter().map(|(name, value)| (name.clone(), value.clone()));
         let mut loaded = config::load(&paths.config_file(), env_pairs)?;
         overrides.apply(&mut loaded.config);
