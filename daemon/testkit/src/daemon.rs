@@ -114,7 +114,7 @@ struct Running {
 
 async fn run(home: &Home, parts: &Parts) -> Result<Running, StartError> {
     let mut options = DaemonOptions::new(home.paths());
-    options.env = parts.env.clone();
+    options.env = parts.env.clone().into_iter().collect();
     options.extra_tools.clone_from(&parts.tools);
     options.crash_points = parts.crash_points.clone();
     if let Some(clock) = &parts.clock {

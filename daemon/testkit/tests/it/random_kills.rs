@@ -1,0 +1,100 @@
+//! A daemon that is killed at random again and again loses nothing that it acknowledged.
+
+use std::collections::BTreeMap;
+
+use agentd_proto::v1;
+use agentd_proto::v1::event::Body;
+use agentd_testkit::{Driver, Home, LlmServer};
+
+use crate::support::{agentd, append_then_answer, check_lines, check_log, wait_idle};
+
+/// More rounds than by default.
+const ROUNDS: &str = "AGENTD_KILL_ROUNDS";
+const SESSIONS: usize = 2;
+
+/// Sends messages to one session until the daemon is gone; returns what was acknowledged.
+async fn send_until_killed(driver: Driver, round: usize) -> BTreeMap<String, (String, u64)> {
+    let mut acknowledged = BTreeMap::new();
+    for n in 0.. {
+        let id = format!("r{round}-{n}");
+        let line = format!("{id} of {}", driver.session_id());
+        let Ok(answer) = driver.try_submit(&id, &line, v1::Delivery::Queue).await else {
+            break;
+        };
+        acknowledged.insert(id, (answer.item_id, answer.seq));
+    }
+    acknowledged
+}
+
+#[derive(Default)]
+struct Session {
+    id: String,
+    acknowledged: BTreeMap<String, (String, u64)>,
+}
+
+async fn check(home: &Home, llm: &LlmServer, sessions: &[Session], what: &str) {
+    let daemon = agentd().home(home).llm(llm).start().await;
+    for session in sessions {
+        let mut driver = daemon.attach("checker", &session.id).await;
+        wait_idle(&mut driver).await;
+        let log = driver.log().await;
+        check_log(&log, what);
+        let accepted: BTreeMap<_, _> = log
+            .iter()
+            .filter_map(|event| match &event.body {
+                Some(Body::MessageAccepted(message)) => {
+                    Some((message.client_message_id.clone(), (message.item_id.clone(), event.seq)))
+                }
+                _ => None,
+            })
+            .collect();
+        for (id, answer) in &session.acknowledged {
+            assert_eq!(accepted.get(id), Some(answer), "{what}: the acknowledged {id} is lost");
+        }
+    }
+    check_lines(home, what);
+    daemon.terminate().await;
+}
+
+#[tokio::test]
+async fn a_daemon_killed_at_random_loses_nothing_that_it_acknowledged_and_repeats_no_effect() {
+    let rounds: usize = std::env::var(ROUNDS).map_or(12, |rounds| rounds.parse().unwrap());
+    let llm = LlmServer::start().await;
+    llm.set_default(append_then_answer);
+    let mut home = Home::new();
+    home.set("session.auto_resume", "always");
+    home.set("session.queue_limit", 10_000);
+    let mut sessions: Vec<Session> = Vec::new();
+    for round in 0..rounds {
+        let daemon = agentd().home(&home).llm(&llm).start().await;
+        let mut senders = tokio::task::JoinSet::new();
+        for n in 0..SESSIONS {
+            let driver = match sessions.get(n) {
+                Some(session) => daemon.attach("ann", &session.id).await,
+                None => {
+                    let driver = daemon.driver("ann").await;
+                    let id = driver.session_id().to_owned();
+                    sessions.push(Session { id, ..Default::default() });
+                    driver
+                }
+            };
+            senders.spawn(async move { (n, send_until_killed(driver, round).await) });
+        }
+        // The kill comes after a random number of requests to the model, at a random moment of the
+        // work that follows.
+        let requests = llm.requests().len() + fastrand::usize(1..12);
+        llm.wait_for_request(requests).await;
+        for _ in 0..fastrand::usize(0..200) {
+            tokio::task::yield_now().await;
+        }
+        daemon.kill().await;
+        while let Some(sent) = senders.join_next().await {
+            let (n, acknowledged) = sent.unwrap();
+            sessions[n].acknowledged.extend(acknowledged);
+        }
+        check(&home, &llm, &sessions, &format!("round {round}")).await;
+    }
+    let total: usize = sessions.iter().map(|session| session.acknowledged.len()).sum();
+    assert!(total > rounds, "only {total} messages were ever acknowledged");
+    assert_eq!(llm.violations(), Vec::<String>::new());
+}
