@@ -8,8 +8,9 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{self, Config, ConfigError};
+use crate::environment::Environment;
 use crate::logging::LogLevel;
-use crate::provider::{Environment, Models};
+use crate::provider::Models;
 
 /// Facts about the process for `status`.
 #[derive(Debug, Clone)]
@@ -50,17 +51,22 @@ pub struct Overrides {
     pub model: Option<String>,
     /// Use no model at all.
     pub offline: bool,
+    /// Log level.
+    pub log_level: Option<String>,
 }
 
 impl Overrides {
     /// Puts the flags over a configuration.
     pub fn apply(&self, config: &mut Config) {
-        let Self { base_url, model, offline } = self;
+        let Self { base_url, model, offline, log_level } = self;
         if let Some(base_url) = base_url {
             config.provider.base_url.clone_from(base_url);
         }
         if let Some(model) = model {
             config.provider.model.clone_from(model);
+        }
+        if let Some(log_level) = log_level {
+            config.log.level.clone_from(log_level);
         }
         if *offline {
             config.provider.kind = config::ProviderKind::Offline;
@@ -123,8 +129,7 @@ impl Control {
     /// When the new configuration is wrong; the old one stays in force.
     pub fn reload(&self, models: &Models) -> Result<(Option<PathBuf>, Vec<String>), ConfigError> {
         let inner = &*self.inner;
-        let env = inner.env.iter().map(|(name, value)| (name.clone(), value.clone()));
-        let mut loaded = config::load(&inner.config_file, env)?;
+        let mut loaded = config::load(&inner.config_file, &inner.env)?;
         inner.overrides.apply(&mut loaded.config);
         let needs_restart = inner.config.borrow().needs_restart(&loaded.config);
         if let Some(log_level) = &inner.log_level

@@ -4,7 +4,7 @@
 //! turns that were running before go on. Stop: no new connections, turns end at a safe point, streams
 //! end, everything is durable, the socket's file goes.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,6 +19,7 @@ use agentd_store::{
 use agentd_tools::{RegisterError, Registry, Tool};
 use tokio::net::UnixListener;
 use tokio::sync::watch;
+use tokio_stream::StreamExt as _;
 use tokio_stream::wrappers::UnixListenerStream;
 use tokio_util::sync::CancellationToken;
 use tonic::service::InterceptorLayer;
@@ -26,10 +27,11 @@ use tonic::transport::Server;
 
 use crate::config::{self, Config, ConfigError};
 use crate::control::{Control, ControlParts, Overrides, ProcessFacts};
+use crate::environment::Environment;
 use crate::grpc::{Context, Service, check_peer};
 use crate::listener::{self, ListenError, SocketFile};
 use crate::logging::LogLevel;
-use crate::provider::{Environment, Models};
+use crate::provider::Models;
 
 /// How long a start waits for a daemon that is on its way out.
 const LOCK_PATIENCE: Duration = Duration::from_secs(1);
@@ -40,11 +42,12 @@ const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(30);
 const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(20);
 /// Bytes of one stream that may be on their way: a burst of a fast model.
 const STREAM_WINDOW: u32 = 1024 * 1024;
-/// Bytes of one connection that may be on their way. Larger than several streams' windows, so that
-/// an unread one does not stop the others.
+/// Bytes of one connection that may be on their way to the daemon.
 const CONNECTION_WINDOW: u32 = 16 * 1024 * 1024;
 /// Requests of one connection that are worked on at once.
 const REQUESTS_PER_CONNECTION: usize = 256;
+/// Pause after a connection that could not be accepted.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 /// How long connections have to end once everything else has.
 const CONNECTION_GRACE: Duration = Duration::from_secs(1);
 
@@ -152,7 +155,7 @@ pub struct Daemon {
     socket_file: SocketFile,
     socket: PathBuf,
     shutdown_timeout: watch::Receiver<Config>,
-    lock: InstanceLock,
+    locks: [InstanceLock; 2],
 }
 
 impl Daemon {
@@ -177,10 +180,9 @@ impl Daemon {
         }
         let socket = socket.unwrap_or_else(|| paths.socket());
         check_socket_path(&socket)?;
-        let env_pairs = env.iter().map(|(name, value)| (name.clone(), value.clone()));
-        let mut loaded = config::load(&paths.config_file(), env_pairs)?;
+        let mut loaded = config::load(&paths.config_file(), &env)?;
         overrides.apply(&mut loaded.config);
-        let lock = take_lock(&paths).await?;
+        let lock = take_lock(&paths.instance_lock()).await?;
         let (store, warnings) = open_store(&paths, &loaded.config, crash_points.clone()).await?;
         let mut tools = Registry::builtin_keeping_private(vec![
             paths.config_dir.clone(),
@@ -200,6 +202,8 @@ impl Daemon {
             env.clone(),
             config_file.display().to_string(),
         ));
+        // A socket path of one's own may be another daemon's, although the data directory is not.
+        let socket_lock = take_lock(&beside(&socket, ".lock")).await?;
         let (listener, socket_file) = listener::open(&socket)?;
         let control = Control::new(ControlParts {
             config_file,
@@ -248,7 +252,7 @@ impl Daemon {
             socket_file,
             socket,
             shutdown_timeout: config_rx,
-            lock,
+            locks: [lock, socket_lock],
         })
     }
 
@@ -279,7 +283,7 @@ impl Daemon {
             socket_file,
             socket,
             shutdown_timeout,
-            lock,
+            locks,
         } = self;
         let accepting = CancellationToken::new();
         let mut server = tokio::task::JoinSet::new();
@@ -319,7 +323,7 @@ impl Daemon {
         .await
         .is_ok();
         drop(socket_file);
-        drop(lock);
+        drop(locks);
         if orderly {
             tracing::info!("stopped");
         } else {
@@ -329,16 +333,23 @@ impl Daemon {
     }
 }
 
-async fn take_lock(paths: &Paths) -> Result<InstanceLock, LockError> {
+async fn take_lock(file: &Path) -> Result<InstanceLock, LockError> {
     let patience = tokio::time::Instant::now() + LOCK_PATIENCE;
     loop {
-        match InstanceLock::acquire(&paths.instance_lock()) {
+        match InstanceLock::acquire(file) {
             Err(LockError::Held { .. }) if tokio::time::Instant::now() < patience => {
                 tokio::time::sleep(LOCK_PAUSE).await;
             }
             taken => return taken,
         }
     }
+}
+
+/// The path with something behind its last part.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
 }
 
 async fn open_store(
@@ -393,13 +404,22 @@ async fn serve_connections(
         .add_service(health_service)
         .add_optional_service(reflection)
         .serve_with_incoming_shutdown(
-            UnixListenerStream::new(listener),
+            UnixListenerStream::new(listener).then(pause_after_error),
             accepting.cancelled_owned(),
         )
         .await;
     if let Err(error) = served {
         tracing::error!(%error, "the server broke off");
     }
+}
+
+/// Passes a connection on. Without the pause a lack of descriptors would make accepting spin.
+async fn pause_after_error<T>(accepted: std::io::Result<T>) -> std::io::Result<T> {
+    if let Err(error) = &accepted {
+        tracing::warn!(%error, "a connection could not be accepted");
+        tokio::time::sleep(ACCEPT_PAUSE).await;
+    }
+    accepted
 }
 
 /// Sessions that name no workspace work in the user's home directory.

@@ -7,6 +7,7 @@
 pub mod config;
 pub mod control;
 pub mod daemon;
+pub mod environment;
 pub mod logging;
 pub mod provider;
 
@@ -15,3 +16,4 @@ mod listener;
 
 pub use agentd_store::CrashPoints;
 pub use daemon::{Daemon, DaemonOptions, StartError};
+pub use environment::Environment;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use agentd::config::{self, LogFormat};
 use agentd::control::Overrides;
-use agentd::{Daemon, DaemonOptions, StartError, logging};
+use agentd::{Daemon, DaemonOptions, Environment, StartError, logging};
 use agentd_shared::Paths;
 use clap::{Parser, Subcommand};
 use tokio::signal::unix::{SignalKind, signal};
@@ -91,15 +91,13 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: Arguments, paths: Paths) -> ExitCode {
-    let env: std::collections::HashMap<String, String> = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect();
-    let loaded = match config::load(&paths.config_file(), env.clone()) {
+    let env = Environment::of_process();
+    let loaded = match config::load(&paths.config_file(), &env) {
         Ok(loaded) => loaded,
         Err(error) => return fail(exit::USAGE, &error.to_string(), error.hint()),
     };
     let mut log = loaded.config.log;
-    log.level = arguments.log_level.unwrap_or(log.level);
+    log.level = arguments.log_level.clone().unwrap_or(log.level);
     log.format = arguments.log_format.unwrap_or(log.format);
     let log_level = match logging::init(&log) {
         Ok(log_level) => log_level,
@@ -116,6 +114,7 @@ fn run(arguments: Arguments, paths: Paths) -> ExitCode {
         base_url: arguments.base_url,
         model: arguments.model,
         offline: arguments.offline,
+        log_level: arguments.log_level,
     };
     options.log_level = Some(log_level);
     let code = runtime.block_on(serve(options, arguments.announce));
@@ -125,6 +124,16 @@ fn run(arguments: Arguments, paths: Paths) -> ExitCode {
 }
 
 async fn serve(options: DaemonOptions, announce: bool) -> ExitCode {
+    // First, so that a signal during a long start is not the end of the process.
+    let signals = signal(SignalKind::terminate()).and_then(|term| {
+        Ok((term, signal(SignalKind::interrupt())?, signal(SignalKind::hangup())?))
+    });
+    let (mut term, mut interrupt, mut hangup) = match signals {
+        Ok(signals) => signals,
+        Err(error) => {
+            return fail(exit::FAILED, &error.to_string(), "check the limits of the process");
+        }
+    };
     let daemon = match Daemon::start(options).await {
         Ok(daemon) => daemon,
         Err(error) => {
@@ -141,15 +150,6 @@ async fn serve(options: DaemonOptions, announce: bool) -> ExitCode {
                 None => error.to_string(),
             };
             return fail(code, &message, error.hint());
-        }
-    };
-    let signals = signal(SignalKind::terminate()).and_then(|term| {
-        Ok((term, signal(SignalKind::interrupt())?, signal(SignalKind::hangup())?))
-    });
-    let (mut term, mut interrupt, mut hangup) = match signals {
-        Ok(signals) => signals,
-        Err(error) => {
-            return fail(exit::FAILED, &error.to_string(), "check the limits of the process");
         }
     };
     if announce {

@@ -3,7 +3,6 @@
 mod key;
 mod preset;
 
-use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -17,10 +16,8 @@ use async_trait::async_trait;
 use tokio::sync::watch;
 
 use crate::config::{Config, ProviderConfig, ProviderKind};
+use crate::environment::Environment;
 use preset::Preset;
-
-/// The environment of the process, as a value so that tests can bring their own.
-pub type Environment = HashMap<String, String>;
 
 /// Longest wait for the list of models in `status`.
 const MODELS_TIMEOUT: Duration = Duration::from_secs(2);
@@ -153,7 +150,7 @@ impl Models {
     }
 
     fn variable(&self, name: &str) -> &str {
-        self.env.get(name).map_or("", |value| value.trim())
+        self.env.get(name).map_or("", str::trim)
     }
 
     /// Forgets what was found, so that the next turn looks again.

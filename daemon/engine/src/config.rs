@@ -63,7 +63,8 @@ impl Default for EngineConfig {
             queue_limit: 100,
             message_max_bytes: 1024 * 1024,
             idle_unload: Duration::from_secs(600),
-            partial_interval: Duration::from_secs(1),
+            // The store takes up to as long again to make it durable.
+            partial_interval: Duration::from_millis(500),
             turn_grace: Duration::from_secs(2),
             max_attempts: 3,
             retry_base: Duration::from_millis(500),

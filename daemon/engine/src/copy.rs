@@ -4,6 +4,8 @@
 //! included. A copy becomes visible only when it is whole; what a crash leaves of one is removed at
 //! the next start.
 
+use std::io;
+
 use agentd_domain::{
     Author, DecodeEventError, ErrorKind, Event, EventBody, ForkOrigin, InterruptReason,
     MessageWithdrawn, Seq, SessionId, Title, TitleSource,
@@ -11,14 +13,16 @@ use agentd_domain::{
 use agentd_store::{Batch, PageLimit, Write};
 use serde::{Deserialize, Serialize};
 
-use crate::engine::Engine;
+use crate::engine::{Engine, check_workspace};
 use crate::error::CommandError;
 use crate::session::{Draft, SessionState, SessionView, close_turn};
 
 /// Events that are committed together.
 const COPY_BATCH: usize = 500;
-/// Most bytes of one line of an import.
-const MAX_LINE: usize = 4 * 1024 * 1024;
+/// Events of one page of an export.
+const EXPORT_EVENTS: usize = 5_000;
+/// Most bytes of one line of an import: the largest event with every character escaped.
+pub const MAX_IMPORT_LINE: usize = 16 * 1024 * 1024;
 const FORMAT: &str = "agentd-session";
 const VERSION: u32 = 1;
 
@@ -42,6 +46,9 @@ pub enum ImportError {
         /// What this release reads.
         supported: u32,
     },
+    /// The staged file cannot be read.
+    #[error("the staged file cannot be read")]
+    Read(#[source] io::Error),
     /// A line is too long.
     #[error("line {line} has more than {max} bytes")]
     LineTooLong {
@@ -91,6 +98,7 @@ impl ImportError {
             | Self::OutOfOrder { .. }
             | Self::Empty
             | Self::NoSession => ErrorKind::Invalid,
+            Self::Read(_) => ErrorKind::Unavailable,
             Self::Command(error) => error.kind(),
         }
     }
@@ -99,6 +107,7 @@ impl ImportError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::NewerVersion { .. } => "import it with the release that wrote it, or a newer one",
+            Self::Read(_) => "check the disk of the state directory and send it again",
             Self::Command(error) => error.hint(),
             Self::Header
             | Self::LineTooLong { .. }
@@ -110,31 +119,45 @@ impl ImportError {
     }
 }
 
+fn header() -> Vec<u8> {
+    let header = Header { format: FORMAT.to_owned(), version: VERSION };
+    #[expect(clippy::expect_used, reason = "a struct of a text and a number")]
+    let mut line = serde_json::to_vec(&header).expect("the header serializes");
+    line.push(b'\n');
+    line
+}
+
 impl Engine {
-    /// Writes a page of an export. The page from event 1 begins with the header. Returns the lines
-    /// and the event that the next page begins with.
+    /// Writes a page of an export of at most `max_bytes`. The page from event 1 begins with the
+    /// header. Returns the lines and where the next page begins: the event, and the bytes of its line
+    /// that this page holds already, which is what `from` takes.
     ///
     /// # Errors
     /// When there is no such session or the store cannot be read.
     pub async fn export(
         &self,
         id: SessionId,
-        from: Seq,
-        limit: PageLimit,
-    ) -> Result<(Vec<u8>, Option<Seq>), CommandError> {
-        let page = self.events(id, from, limit).await?;
+        from: (Seq, usize),
+        max_bytes: usize,
+    ) -> Result<(Vec<u8>, Option<(Seq, usize)>), CommandError> {
+        let (first, mut skip) = from;
+        let limit = PageLimit { events: EXPORT_EVENTS, bytes: max_bytes };
+        let page = self.events(id, first, limit).await?;
         let mut lines = Vec::new();
-        if from <= Seq(1) {
-            let header = Header { format: FORMAT.to_owned(), version: VERSION };
-            #[expect(clippy::expect_used, reason = "a struct of a text and a number")]
-            lines.extend(serde_json::to_vec(&header).expect("the header serializes"));
-            lines.push(b'\n');
-        }
         for event in &page.events {
-            lines.extend(event.encode());
-            lines.push(b'\n');
+            let mut line = if event.seq == Seq(1) { header() } else { Vec::new() };
+            line.extend(event.encode());
+            line.push(b'\n');
+            let piece = line.get(skip..).unwrap_or_default();
+            let room = max_bytes.saturating_sub(lines.len());
+            if let Some(part) = piece.get(..room).filter(|_| piece.len() > room) {
+                lines.extend(part);
+                return Ok((lines, Some((event.seq, skip + room))));
+            }
+            lines.extend(piece);
+            skip = 0;
         }
-        let next = page.events.last().filter(|_| page.more).map(|last| last.seq.next());
+        let next = page.events.last().filter(|_| page.more).map(|last| (last.seq.next(), 0));
         Ok((lines, next))
     }
 
@@ -229,14 +252,16 @@ impl Engine {
         }
     }
 
-    /// Makes a session from the lines of an export.
+    /// Makes a session from the lines of an export. Where the file's workspace is no directory here,
+    /// the session works in `workspace`.
     ///
     /// # Errors
     /// See [`ImportError`]; nothing is kept then.
     pub async fn import(
         &self,
         new_id: SessionId,
-        mut next_line: impl FnMut() -> Option<Vec<u8>> + Send,
+        mut next_line: impl FnMut() -> io::Result<Option<Vec<u8>>> + Send,
+        workspace: &str,
         by: &Author,
     ) -> Result<SessionView, ImportError> {
         // A retry is sent away until the first attempt is through, and then finds what it made.
@@ -244,7 +269,7 @@ impl Engine {
         if self.deps().store.session(new_id).await.map_err(CommandError::from)?.is_some() {
             return Ok(self.view(new_id).await?);
         }
-        let header = next_line().ok_or(ImportError::Empty)?;
+        let header = next_line().map_err(ImportError::Read)?.ok_or(ImportError::Empty)?;
         let header: Header =
             serde_json::from_slice(&header).map_err(|_not_json| ImportError::Header)?;
         if header.format != FORMAT {
@@ -254,7 +279,7 @@ impl Engine {
             return Err(ImportError::NewerVersion { found: header.version, supported: VERSION });
         }
         let mut copy = CopyBuilder::begin(self, new_id).await?;
-        let imported = copy.import_lines(&mut next_line).await;
+        let imported = copy.import_lines(&mut next_line, workspace).await;
         match imported {
             Ok(()) => {
                 copy.finish(by, None).await?;
@@ -304,22 +329,34 @@ impl<'a> CopyBuilder<'a> {
 
     async fn import_lines(
         &mut self,
-        next_line: &mut (impl FnMut() -> Option<Vec<u8>> + Send),
+        next_line: &mut (impl FnMut() -> io::Result<Option<Vec<u8>>> + Send),
+        workspace: &str,
     ) -> Result<(), ImportError> {
         let mut line = 1;
-        while let Some(text) = next_line() {
+        while let Some(text) = next_line().map_err(ImportError::Read)? {
             line += 1;
-            if text.len() > MAX_LINE {
-                return Err(ImportError::LineTooLong { line, max: MAX_LINE });
+            if text.len() > MAX_IMPORT_LINE {
+                return Err(ImportError::LineTooLong { line, max: MAX_IMPORT_LINE });
             }
-            let event =
+            let mut event =
                 Event::decode(&text).map_err(|source| ImportError::NotAnEvent { line, source })?;
             let wanted = self.state.record.last_seq.next();
             if event.seq != wanted {
                 return Err(ImportError::OutOfOrder { line, got: event.seq, wanted });
             }
-            if wanted == Seq(1) && !matches!(event.body, EventBody::SessionCreated(_)) {
-                return Err(ImportError::NoSession);
+            match &mut event.body {
+                EventBody::SessionCreated(created) => {
+                    if check_workspace(&created.workspace).await.is_err() {
+                        workspace.clone_into(&mut created.workspace);
+                    }
+                    created.title = agentd_domain::cut_line(&created.title, Title::MAX_CHARS);
+                }
+                // What a title may hold is checked where users give one; a file is foreign.
+                EventBody::SessionRenamed(renamed) => {
+                    renamed.title = agentd_domain::cut_line(&renamed.title, Title::MAX_CHARS);
+                }
+                _ if wanted == Seq(1) => return Err(ImportError::NoSession),
+                _ => {}
             }
             self.push(event).await?;
         }

@@ -504,7 +504,7 @@ impl Drop for Forget {
 const ONE: PageLimit = PageLimit { events: 1, bytes: 1 };
 
 /// Checks that a workspace is the absolute path of a directory.
-async fn check_workspace(path: &str) -> Result<(), CommandError> {
+pub(crate) async fn check_workspace(path: &str) -> Result<(), CommandError> {
     let fail = |problem: &str| CommandError::Workspace {
         path: agentd_domain::cut_line(path, 200),
         problem: problem.to_owned(),

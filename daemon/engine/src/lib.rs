@@ -21,7 +21,7 @@ mod turn;
 pub use attach::{AttachPosition, Attachment, AttachmentItem};
 pub use clock::{RandomIds, SystemClock};
 pub use config::{AutoResume, EngineConfig, TitlePolicy};
-pub use copy::ImportError;
+pub use copy::{ImportError, MAX_IMPORT_LINE};
 pub use engine::{Engine, EngineDeps, EngineStats, NewSession};
 pub use error::{CommandError, Field};
 pub use model::{ModelSource, ResolvedModel};

@@ -126,10 +126,10 @@ async fn stages(mut task: TurnTask) -> Result<TurnOutcome, Ended> {
     }
     let limit = task.deps.config.borrow().rounds_limit;
     loop {
-        task.steer(&mut conversation).await?;
         if rounds >= limit {
             return Ok(TurnOutcome::RoundsUsedUp);
         }
+        task.steer(&mut conversation).await?;
         let answer = task.ask(&model, &conversation).await?;
         rounds += 1;
         if answer.calls.is_empty() {

@@ -117,16 +117,27 @@ pub(crate) async fn write(
 
 /// The daemon writes the lines itself, so that nothing is lost on the way through this version.
 async fn write_lines(client: &Client, session_id: &str, sink: &mut Sink) -> Result<(), Failure> {
-    let mut from_seq = 1;
+    let (mut from_seq, mut from_byte) = (1, 0);
+    // A page may end inside a line, even inside a character.
+    let mut waiting = Vec::new();
     while from_seq > 0 {
-        let request = v1::ExportSessionRequest { session_id: session_id.to_owned(), from_seq };
+        let request =
+            v1::ExportSessionRequest { session_id: session_id.to_owned(), from_seq, from_byte };
         let page = client.session().export_session(request).await;
         let page = page.map_err(|status| rpc_failure("cannot export the session", status))?;
-        let v1::ExportSessionResponse { lines, next_seq } = page.into_inner();
-        sink.write(&String::from_utf8_lossy(&lines))?;
-        from_seq = following(from_seq, next_seq);
+        let v1::ExportSessionResponse { lines, next_seq, next_byte } = page.into_inner();
+        waiting.extend(lines);
+        let whole = waiting.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let rest = waiting.split_off(whole);
+        sink.write(&String::from_utf8_lossy(&waiting))?;
+        waiting = rest;
+        from_seq = match next_seq {
+            same if same == from_seq && next_byte > from_byte => same,
+            next => following(from_seq, next),
+        };
+        from_byte = next_byte;
     }
-    Ok(())
+    sink.write(&String::from_utf8_lossy(&waiting))
 }
 
 async fn write_markdown(client: &Client, session_id: &str, sink: &mut Sink) -> Result<(), Failure> {

@@ -5,6 +5,7 @@ use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::process::ExitCode;
 
+use agentd::Environment;
 use agentd::config::{self, ConfigSource, TEMPLATE};
 use agentd_shared::{Paths, ensure_private_dir};
 use clap::Subcommand;
@@ -56,9 +57,7 @@ pub(crate) fn run(command: &ConfigCommand, paths: &Paths) -> ExitCode {
 }
 
 fn show(paths: &Paths) -> ExitCode {
-    let env = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    let loaded = match config::load(&paths.config_file(), env) {
+    let loaded = match config::load(&paths.config_file(), &Environment::of_process()) {
         Ok(loaded) => loaded,
         Err(error) => {
             complain(&error.to_string(), error.hint());

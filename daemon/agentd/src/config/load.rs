@@ -8,6 +8,7 @@ use agentd_domain::ErrorKind;
 use toml::{Table, Value};
 
 use super::Config;
+use crate::environment::Environment;
 
 /// The clients' own section, which they check themselves.
 const CLIENT_SECTION: &str = "client";
@@ -100,10 +101,7 @@ impl ConfigError {
 ///
 /// # Errors
 /// When the file cannot be read or understood, or a key or value is wrong.
-pub fn load(
-    file: &Path,
-    env: impl IntoIterator<Item = (String, String)>,
-) -> Result<Loaded, ConfigError> {
+pub fn load(file: &Path, env: &Environment) -> Result<Loaded, ConfigError> {
     let known = known_keys();
     let mut sources = BTreeMap::new();
     let (mut values, read) = match std::fs::read_to_string(file) {
@@ -180,7 +178,7 @@ fn env_name(key: &str) -> String {
 fn overlay_environment(
     values: &mut Table,
     known: &BTreeMap<String, Value>,
-    env: impl IntoIterator<Item = (String, String)>,
+    env: &Environment,
     sources: &mut BTreeMap<String, ConfigSource>,
 ) -> Result<(), ConfigError> {
     let by_name: BTreeMap<String, (&String, &Value)> =
@@ -190,17 +188,17 @@ fn overlay_environment(
         .filter_map(|key| key.split_once('.'))
         .map(|(section, _)| format!("AGENTD_{}_", section.to_uppercase()))
         .collect();
-    for (name, text) in env {
-        let Some((key, default)) = by_name.get(&name) else {
+    for (name, text) in env.iter() {
+        let Some((key, default)) = by_name.get(name) else {
             // Variables of other parts, such as AGENTD_HOME, are none of our business; a name in one
             // of our sections is a mistake.
             if sections.iter().any(|section| name.starts_with(section)) {
                 let known = by_name.keys().map(|name| (name.clone(), Value::Boolean(true)));
-                return Err(unknown_key(name, "the environment", &known.collect()));
+                return Err(unknown_key(name.to_owned(), "the environment", &known.collect()));
             }
             continue;
         };
-        let value = parse_like(default, &text).map_err(|problem| ConfigError::Value {
+        let value = parse_like(default, text).map_err(|problem| ConfigError::Value {
             key: (*key).clone(),
             problem,
             origin: format!("the variable {name}"),
@@ -211,7 +209,7 @@ fn overlay_environment(
                 section.insert(key.to_owned(), value);
             }
         }
-        sources.insert((*key).clone(), ConfigSource::Environment(name));
+        sources.insert((*key).clone(), ConfigSource::Environment(name.to_owned()));
     }
     Ok(())
 }

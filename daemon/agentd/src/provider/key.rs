@@ -5,9 +5,10 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 
 use agentd_llm::{LlmError, Secret};
 
+use super::first_of;
 use super::preset::Preset;
-use super::{Environment, first_of};
 use crate::config::ProviderConfig;
+use crate::environment::Environment;
 
 /// Most bytes of a key file.
 const MAX_KEY_BYTES: u64 = 4096;
@@ -26,7 +27,7 @@ pub(super) fn find(
     let name = first_of([config.api_key_env.as_str(), preset.key_env]);
     Ok(env
         .get(name)
-        .map(|key| key.trim())
+        .map(str::trim)
         .filter(|key| !key.is_empty())
         .map(|key| Secret::from(key.to_owned())))
 }

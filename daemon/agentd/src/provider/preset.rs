@@ -1,7 +1,7 @@
 //! Endpoints that need no more than a key.
 
 use crate::config::ProviderKind;
-use crate::provider::Environment;
+use crate::environment::Environment;
 
 /// What is usual for a provider.
 #[derive(Debug, PartialEq, Eq)]

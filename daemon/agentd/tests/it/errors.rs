@@ -74,7 +74,11 @@ async fn malformed_and_unknown_ids_are_told_apart_on_every_method() {
         );
         check(
             session
-                .export_session(v1::ExportSessionRequest { session_id: id(), from_seq: 1 })
+                .export_session(v1::ExportSessionRequest {
+                    session_id: id(),
+                    from_seq: 1,
+                    from_byte: 0,
+                })
                 .await,
             code,
             field,

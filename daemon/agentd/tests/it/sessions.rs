@@ -31,12 +31,13 @@ async fn fork(
 
 async fn export(client: &Client, session_id: &str) -> Vec<u8> {
     let mut lines = Vec::new();
-    let mut from_seq = 1;
+    let (mut from_seq, mut from_byte) = (1, 0);
     while from_seq != 0 {
-        let request = v1::ExportSessionRequest { session_id: session_id.to_owned(), from_seq };
+        let request =
+            v1::ExportSessionRequest { session_id: session_id.to_owned(), from_seq, from_byte };
         let page = client.session().export_session(request).await.unwrap().into_inner();
         lines.extend(page.lines);
-        from_seq = page.next_seq;
+        (from_seq, from_byte) = (page.next_seq, page.next_byte);
     }
     lines
 }

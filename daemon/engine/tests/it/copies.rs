@@ -6,13 +6,15 @@ use agentd_store::PageLimit;
 
 use crate::world::{Step, Terminal, World, author, text};
 
-const PAGE: PageLimit = PageLimit { events: 3, bytes: usize::MAX };
+/// Shorter than the lines, so that pages end inside them.
+const PAGE_BYTES: usize = 97;
 
 async fn export(engine: &Engine, id: SessionId) -> Vec<Vec<u8>> {
     let mut lines = Vec::new();
-    let mut from = Some(Seq(1));
-    while let Some(seq) = from {
-        let (page, next) = engine.export(id, seq, PAGE).await.unwrap();
+    let mut from = Some((Seq(1), 0));
+    while let Some(position) = from {
+        let (page, next) = engine.export(id, position, PAGE_BYTES).await.unwrap();
+        assert!(page.len() <= PAGE_BYTES);
         lines.extend(page);
         from = next;
     }
@@ -80,7 +82,7 @@ async fn an_export_comes_back_as_the_same_session() {
     terminal.until_kind("turn_completed", 1).await;
     let lines = export(&engine, id).await;
     let mut next = lines.clone().into_iter();
-    engine.import(new_id(2), || next.next(), &author("bob")).await.unwrap();
+    engine.import(new_id(2), || Ok(next.next()), "/", &author("bob")).await.unwrap();
     assert_eq!(world.log(new_id(2)).await, world.log(id).await);
     assert_eq!(export(&engine, new_id(2)).await, lines);
 }
@@ -117,7 +119,7 @@ async fn a_file_that_is_not_a_whole_export_leaves_nothing() {
     ];
     for (file, expect) in table {
         let mut next = file.into_iter();
-        let refused = engine.import(new_id(3), || next.next(), &author("bob")).await;
+        let refused = engine.import(new_id(3), || Ok(next.next()), "/", &author("bob")).await;
         let error = refused.expect_err(expect);
         assert_eq!(error.to_string(), expect);
         assert!(!matches!(error, ImportError::Command(_)));

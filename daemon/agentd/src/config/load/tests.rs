@@ -5,13 +5,14 @@ fn check(file: &str, env: &[(&str, &str)]) -> Result<Loaded, String> {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("config.toml");
     std::fs::write(&path, file).unwrap();
-    let env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    load(&path, env).map_err(|error| error.to_string().replace(&path.display().to_string(), "FILE"))
+    let env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    load(&path, &env)
+        .map_err(|error| error.to_string().replace(&path.display().to_string(), "FILE"))
 }
 
 #[test]
 fn no_file_means_defaults() {
-    let loaded = load(Path::new("/nonexistent/config.toml"), []).unwrap();
+    let loaded = load(Path::new("/nonexistent/config.toml"), &Environment::new()).unwrap();
     assert_eq!(loaded.config, Config::default());
     assert_eq!(loaded.file, None);
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use agentd_engine::CommandError;
 use agentd_proto::v1;
 use tonic::Status;
 
@@ -19,7 +20,16 @@ pub(super) async fn handle(
     let destination = PathBuf::from(destination);
     let engine = ctx.engine.clone();
     let report = detached(ctx.engine.tasks(), "backup", async move {
-        engine.store().backup(&destination).await.map_err(|error| status::from_backup(&error))
+        tokio::select! {
+            biased;
+            // A long copy must not hold up the daemon's stop; it is left unfinished under another name.
+            () = engine.tasks().cancel_token().cancelled() => {
+                Err(status::from_command(&CommandError::Stopping))
+            }
+            copied = engine.store().backup(&destination) => {
+                copied.map_err(|error| status::from_backup(&error))
+            }
+        }
     })
     .await?;
     Ok(v1::BackupStoreResponse { sessions: report.sessions, events: report.events })

@@ -1,4 +1,4 @@
-//! Removes a session. One that is gone already is as good as removed.
+//! Removes a session.
 
 use agentd_engine::CommandError;
 use agentd_proto::v1;

@@ -1,11 +1,11 @@
 //! Stages the chunks of an import in a file; the last one makes the session.
 
-use std::io::{BufRead as _, BufReader, Seek as _, SeekFrom, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use agentd_domain::{ErrorKind, SessionId};
-use agentd_engine::{CommandError, Engine, SessionView};
+use agentd_engine::{CommandError, Engine, MAX_IMPORT_LINE, SessionView};
 use agentd_proto::v1;
 use tonic::Status;
 
@@ -34,6 +34,7 @@ pub(super) async fn handle(
     }
     let engine = ctx.engine.clone();
     let dir = ctx.imports_dir.clone();
+    let workspace = ctx.default_workspace.clone();
     detached(ctx.engine.tasks(), "import", async move {
         // The answer to the last chunk was lost, or the id is taken: either way that session is it.
         if last && let Some(view) = existing(&engine, id).await? {
@@ -61,16 +62,16 @@ pub(super) async fn handle(
         // The file was just written by us: reading it line by line does not wait for a disk.
         let next_line = move || {
             let mut line = Vec::new();
-            match lines.read_until(b'\n', &mut line) {
-                Ok(read) if read > 0 => {
-                    line.pop_if(|byte| *byte == b'\n');
-                    Some(line)
-                }
-                _ => None,
-            }
+            // One byte more than a line may have, so that the engine sees that it is too long.
+            let max = MAX_IMPORT_LINE as u64 + 2;
+            let read = lines.by_ref().take(max).read_until(b'\n', &mut line)?;
+            line.pop_if(|byte| *byte == b'\n');
+            Ok((read > 0).then_some(line))
         };
-        let imported =
-            engine.import(id, next_line, &by).await.map_err(|error| status::from_import(&error));
+        let imported = engine
+            .import(id, next_line, &workspace, &by)
+            .await
+            .map_err(|error| status::from_import(&error));
         blocking(move || {
             // What is left of a staged file is removed at the next start.
             let _gone = std::fs::remove_file(&file);
