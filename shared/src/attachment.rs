@@ -75,7 +75,8 @@ pub enum AttachEvent {
         /// The replay goes on from this event.
         resume_seq: u64,
     },
-    /// The connection is gone and is being made anew. Comes once for each loss.
+    /// The connection is gone and is being made anew. Comes once for each loss, and again when an
+    /// attempt fails for a reason of its own.
     Lost {
         /// Why.
         error: RpcError,

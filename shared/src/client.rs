@@ -9,9 +9,13 @@ use agentd_proto::v1::turn_service_client::TurnServiceClient;
 use tonic::service::Interceptor;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::Channel;
-use tonic::{Request, Status};
+use tonic::{Code, Request, Status};
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_check_response::ServingStatus;
+use tonic_health::pb::health_client::HealthClient;
 
 use crate::connect::{ConnectError, Endpoint, MAX_MESSAGE_BYTES, connect};
+use crate::status_error::RpcError;
 
 /// Longest time that a command may take unless [`with_deadline`] says otherwise.
 pub const DEFAULT_DEADLINE: Duration = Duration::from_secs(30);
@@ -38,6 +42,35 @@ impl Client {
         let channel = connect(endpoint).await?;
         let commands = InterceptedService::new(channel, Deadline);
         Ok(Self { endpoint: endpoint.clone(), commands })
+    }
+
+    /// Waits until the daemon answers, at most `patience`. A connection alone proves nothing: the
+    /// system takes it for a daemon that starts, that ends, or that has been stopped.
+    ///
+    /// # Errors
+    /// [`ConnectError::Stopping`] when the daemon closes the connection or says that it does not
+    /// serve, [`ConnectError::Timeout`] when it is silent.
+    pub async fn check_serving(&self, patience: Duration) -> Result<(), ConnectError> {
+        let socket = || self.endpoint.socket().to_path_buf();
+        let request = with_deadline(HealthCheckRequest::default(), patience);
+        let mut health = HealthClient::new(self.commands.clone());
+        let answer = match tokio::time::timeout(patience, health.check(request)).await {
+            Ok(answer) => answer.map(tonic::Response::into_inner).map_err(RpcError::from),
+            Err(_) => return Err(ConnectError::Timeout { socket: socket() }),
+        };
+        match answer {
+            Ok(answer) if answer.status() == ServingStatus::NotServing => {
+                Err(ConnectError::Stopping { socket: socket() })
+            }
+            Err(error) if error.code == Code::Unavailable => {
+                Err(ConnectError::Stopping { socket: socket() })
+            }
+            Err(error) if error.code == Code::DeadlineExceeded => {
+                Err(ConnectError::Timeout { socket: socket() })
+            }
+            // Whoever refuses is there; the next call tells why it does.
+            Ok(_) | Err(_) => Ok(()),
+        }
     }
 
     /// Where the daemon listens.

@@ -105,6 +105,12 @@ pub enum ConnectError {
         /// The socket.
         socket: PathBuf,
     },
+    /// The daemon closes its connections.
+    #[error("the daemon at {socket:?} is stopping")]
+    Stopping {
+        /// The socket.
+        socket: PathBuf,
+    },
     /// The path does not fit into a socket address.
     #[error(
         "the socket path {socket:?} has {bytes} bytes; the system allows {MAX_SOCKET_PATH_BYTES}"
@@ -130,9 +136,10 @@ impl ConnectError {
     /// What sort of trouble it is.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::NotRunning { .. } | Self::Timeout { .. } | Self::Transport { .. } => {
-                ErrorKind::Unavailable
-            }
+            Self::NotRunning { .. }
+            | Self::Timeout { .. }
+            | Self::Stopping { .. }
+            | Self::Transport { .. } => ErrorKind::Unavailable,
             Self::Denied { .. } => ErrorKind::Denied,
             Self::PathTooLong { .. } => ErrorKind::Invalid,
         }
@@ -146,6 +153,7 @@ impl ConnectError {
                 "run as the user who runs the daemon, or set AGENTD_HOME to a folder of your own"
             }
             Self::Timeout { .. } => "look at the daemon's log; it may be stopped or overloaded",
+            Self::Stopping { .. } => "try again in a moment",
             Self::PathTooLong { .. } => {
                 "set AGENTD_HOME or XDG_RUNTIME_DIR to a directory with a shorter path"
             }
@@ -166,6 +174,11 @@ impl ConnectError {
                 let source = io::Error::new(kind, root_cause(&error));
                 Self::Denied { socket, source }
             }
+            // It was closed before a word was said.
+            io::ErrorKind::BrokenPipe
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::UnexpectedEof => Self::Stopping { socket },
             // A full backlog says "would block".
             io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Self::Timeout { socket },
             _ => Self::Transport { socket, source: error },

@@ -17,7 +17,8 @@ use std::time::Duration;
 use tokio::process::{Child, Command};
 use tokio::time::Instant;
 
-use crate::connect::{ConnectError, Endpoint, connect};
+use crate::client::Client;
+use crate::connect::{ConnectError, Endpoint};
 use crate::paths::{Paths, PathsError, ensure_private_dir};
 use crate::{ErrorKind, text};
 
@@ -27,10 +28,10 @@ use announcement::{Announcement, Heard};
 
 /// Status that `agentd` exits with when another one holds the data directory.
 const ALREADY_RUNNING: i32 = 3;
-/// How long the other one may take until it listens.
-const OTHER_GRACE: Duration = Duration::from_secs(1);
-/// How often to look for it.
+/// How often to look for a daemon that is about to listen or to end.
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
+/// Pause between two starts while another one holds the data directory.
+const RESTART_PAUSE: Duration = Duration::from_millis(250);
 /// How long a daemon that closed its output may take to exit.
 const EXIT_GRACE: Duration = Duration::from_secs(5);
 
@@ -41,11 +42,18 @@ pub struct StartOptions {
     pub agentd_path: Option<PathBuf>,
     /// Longest wait, for other clients and for the daemon together.
     pub timeout: Duration,
+    /// Longest wait for another daemon that holds the data directory to listen, or to be gone.
+    pub other_timeout: Duration,
 }
 
 impl Default for StartOptions {
     fn default() -> Self {
-        Self { agentd_path: None, timeout: Duration::from_secs(20) }
+        Self {
+            agentd_path: None,
+            timeout: Duration::from_secs(20),
+            // A daemon that stops cuts itself off after ten seconds.
+            other_timeout: Duration::from_secs(12),
+        }
     }
 }
 
@@ -56,29 +64,48 @@ impl Default for StartOptions {
 pub async fn ensure_running(paths: &Paths, options: &StartOptions) -> Result<Endpoint, StartError> {
     let deadline = Instant::now() + options.timeout;
     let endpoint = Endpoint::new(paths.check_socket()?);
-    if is_running(&endpoint).await? {
+    if is_running(&endpoint, deadline).await? {
         return Ok(endpoint);
     }
     ensure_private_dir(&paths.runtime_dir)?;
     ensure_private_dir(&paths.state_dir)?;
     let lock = spawn_lock::acquire(&paths.spawn_lock(), deadline).await?;
+    let give_up = deadline.min(Instant::now() + options.other_timeout);
     // Whoever had the lock may have started one.
-    if is_running(&endpoint).await? {
-        return Ok(endpoint);
+    while !is_running(&endpoint, deadline).await? {
+        match start(paths, options, deadline).await? {
+            Started::Ready(endpoint) => return Ok(endpoint),
+            Started::Other if Instant::now() >= give_up => {
+                // It may have begun to listen after we looked.
+                if is_running(&endpoint, deadline).await? {
+                    break;
+                }
+                return Err(StartError::HeldElsewhere { socket: endpoint.socket().to_path_buf() });
+            }
+            // It is about to listen, or about to end.
+            Started::Other => tokio::time::sleep(RESTART_PAUSE).await,
+        }
     }
-    let started = start(paths, options, deadline).await;
     drop(lock);
-    match started? {
-        Started::Ready(endpoint) => Ok(endpoint),
-        Started::Other => find_other(endpoint).await,
-    }
+    Ok(endpoint)
 }
 
-async fn is_running(endpoint: &Endpoint) -> Result<bool, StartError> {
-    match connect(endpoint).await {
-        Ok(_) => Ok(true),
-        Err(ConnectError::NotRunning { .. }) => Ok(false),
-        Err(error) => Err(StartError::Connect(error)),
+/// Tells whether a daemon serves there, after waiting for one that stops to be gone.
+async fn is_running(endpoint: &Endpoint, deadline: Instant) -> Result<bool, StartError> {
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let answered = match Client::connect(endpoint).await {
+            Ok(client) => client.check_serving(left).await,
+            Err(error) => Err(error),
+        };
+        match answered {
+            Ok(()) => return Ok(true),
+            Err(ConnectError::NotRunning { .. }) => return Ok(false),
+            Err(ConnectError::Stopping { .. }) if Instant::now() < deadline => {
+                tokio::time::sleep(RETRY_INTERVAL).await;
+            }
+            Err(error) => return Err(StartError::Connect(error)),
+        }
     }
 }
 
@@ -131,18 +158,6 @@ async fn start(
 
 async fn exit_status(child: &mut Child) -> Option<ExitStatus> {
     tokio::time::timeout(EXIT_GRACE, child.wait()).await.ok()?.ok()
-}
-
-/// Another daemon holds the data directory and may not listen yet.
-async fn find_other(endpoint: Endpoint) -> Result<Endpoint, StartError> {
-    let deadline = Instant::now() + OTHER_GRACE;
-    while !is_running(&endpoint).await? {
-        if Instant::now() >= deadline {
-            return Err(StartError::HeldElsewhere { socket: endpoint.socket().to_path_buf() });
-        }
-        tokio::time::sleep(RETRY_INTERVAL).await;
-    }
-    Ok(endpoint)
 }
 
 /// Why no daemon could be started.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use tonic::{Code, Status};
+use tonic::{Code, Status, TimeoutExpired};
 use tonic_types::StatusExt as _;
 
 use crate::connect::ConnectError;
@@ -12,6 +12,8 @@ use crate::{ErrorKind, start::StartError};
 
 /// Domain of the error details that the daemon sends.
 const DOMAIN: &str = "agentd";
+/// Reason of a daemon that cannot be started.
+const START_FAILED: &str = "DAEMON_START";
 
 /// What a call or a stream failed with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,21 +64,27 @@ impl RpcError {
             | Code::PermissionDenied
             | Code::InvalidArgument
             | Code::Unauthenticated
+            | Code::AlreadyExists
+            | Code::FailedPrecondition
             // A message over the size limit comes again each time.
             | Code::OutOfRange
-            | Code::Unimplemented => true,
+            | Code::Unimplemented
+            // A damaged log does not mend itself.
+            | Code::DataLoss => true,
             Code::Ok
             | Code::Cancelled
             | Code::Unknown
             | Code::DeadlineExceeded
-            | Code::AlreadyExists
             | Code::ResourceExhausted
-            | Code::FailedPrecondition
             | Code::Aborted
             | Code::Internal
-            | Code::Unavailable
-            | Code::DataLoss => false,
+            | Code::Unavailable => false,
         }
+    }
+
+    /// Tells whether the daemon is only gone, so that there is nothing to say but to wait for it.
+    pub fn is_outage(&self) -> bool {
+        self.code == Code::Unavailable && self.reason != START_FAILED
     }
 
     pub(crate) fn stream_ended() -> Self {
@@ -84,7 +92,11 @@ impl RpcError {
     }
 
     pub(crate) fn no_answer() -> Self {
-        Self::plain(Code::DeadlineExceeded, "NO_ANSWER", "the daemon does not answer".to_owned())
+        Self::plain(
+            Code::DeadlineExceeded,
+            "NO_ANSWER",
+            "the daemon does not answer in time".to_owned(),
+        )
     }
 
     fn plain(code: Code, reason: &str, message: String) -> Self {
@@ -101,6 +113,9 @@ impl RpcError {
 
 impl From<Status> for RpcError {
     fn from(status: Status) -> Self {
+        if is_expired(&status) {
+            return Self::no_answer();
+        }
         if is_broken_connection(&status) {
             let message = format!("the connection to the daemon broke: {}", status.message());
             return Self::plain(Code::Unavailable, "CONNECTION_LOST", message);
@@ -137,6 +152,11 @@ impl From<Status> for RpcError {
     }
 }
 
+/// A deadline that passes here comes as CANCELLED, with nothing but its text to know it by.
+fn is_expired(status: &Status) -> bool {
+    status.code() == Code::Cancelled && status.message() == TimeoutExpired(()).to_string()
+}
+
 /// What the transport made of a broken connection has an arbitrary code; only it has a source.
 fn is_broken_connection(status: &Status) -> bool {
     let vague = matches!(
@@ -152,6 +172,7 @@ impl From<&ConnectError> for RpcError {
             ConnectError::NotRunning { .. } => (Code::Unavailable, "DAEMON_NOT_RUNNING"),
             ConnectError::Denied { .. } => (Code::PermissionDenied, "DAEMON_DENIED"),
             ConnectError::Timeout { .. } => (Code::Unavailable, "DAEMON_TIMEOUT"),
+            ConnectError::Stopping { .. } => (Code::Unavailable, "DAEMON_STOPPING"),
             ConnectError::PathTooLong { .. } => (Code::InvalidArgument, "SOCKET_PATH_TOO_LONG"),
             ConnectError::Transport { .. } => (Code::Unavailable, "DAEMON_TRANSPORT"),
         };
@@ -170,7 +191,7 @@ impl From<&StartError> for RpcError {
     /// A start that fails may work later, so none of these ends an attachment.
     fn from(error: &StartError) -> Self {
         let hint = Some(error.hint().to_owned());
-        Self { hint, ..Self::plain(Code::Unavailable, "DAEMON_START", error.to_string()) }
+        Self { hint, ..Self::plain(Code::Unavailable, START_FAILED, error.to_string()) }
     }
 }
 
@@ -258,6 +279,27 @@ mod tests {
     }
 
     #[test]
+    fn a_deadline_that_passed_is_told_apart_from_a_broken_connection() {
+        let error = RpcError::from(Status::from_error(Box::new(TimeoutExpired(()))));
+        assert_eq!((error.code, error.reason.as_str()), (Code::DeadlineExceeded, "NO_ANSWER"));
+        let cancelled = RpcError::from(Status::cancelled("the turn was interrupted"));
+        assert_eq!(cancelled.code, Code::Cancelled);
+    }
+
+    #[test]
+    fn only_an_outage_goes_without_a_reason() {
+        let check = |error: RpcError, expect: bool| {
+            assert_eq!(error.is_outage(), expect, "{error:?}");
+        };
+        check(RpcError::stream_ended(), true);
+        check(RpcError::from(Status::unavailable("stopping")), true);
+        check(RpcError::from(&ConnectError::NotRunning { socket: "/s".into() }), true);
+        check(RpcError::from(Status::internal("broke off")), false);
+        check(RpcError::from(Status::resource_exhausted("too many terminals")), false);
+        check(RpcError::from(&StartError::Announcement { line: "hello".into() }), false);
+    }
+
+    #[test]
     fn only_what_stays_wrong_ends_an_attachment() {
         let check = |code: Code, expect| {
             assert_eq!(RpcError::from(Status::new(code, "")).ends_attachment(), expect, "{code:?}");
@@ -265,7 +307,10 @@ mod tests {
         for code in [Code::NotFound, Code::PermissionDenied, Code::InvalidArgument] {
             check(code, true);
         }
-        check(Code::Unauthenticated, true);
+        for code in [Code::Unauthenticated, Code::FailedPrecondition, Code::AlreadyExists] {
+            check(code, true);
+        }
+        check(Code::DataLoss, true);
         for code in [Code::Unavailable, Code::ResourceExhausted, Code::Internal, Code::Unknown] {
             check(code, false);
         }

@@ -35,7 +35,7 @@ pub(super) async fn run(
     tx: Sender<AttachEvent>,
 ) {
     let resume = Resume { position: target.position, seen: 0 };
-    let mut reader = Reader { endpoint, target, recovery, tx, resume, outage: None };
+    let mut reader = Reader { endpoint, target, recovery, tx, resume, outage: None, told: None };
     while let Ok(()) = Box::pin(reader.attempt()).await {}
 }
 
@@ -47,6 +47,8 @@ struct Reader {
     resume: Resume,
     /// Pauses between attempts while the connection is lost.
     outage: Option<ExponentialBackoff>,
+    /// Why the connection is lost, as the client was told.
+    told: Option<RpcError>,
 }
 
 impl Reader {
@@ -61,8 +63,14 @@ impl Reader {
             return Err(Closed);
         }
         let asked = ended.retry_after.unwrap_or_default().min(MAX_RETRY_AFTER);
-        if self.outage.is_none() {
-            self.outage = Some(pauses().build());
+        self.outage.get_or_insert_with(|| pauses().build());
+        // Once for each loss, and again when there is a reason that waiting may not cure.
+        let is_news = match &self.told {
+            None => true,
+            Some(told) => !ended.is_outage() && told.message != ended.message,
+        };
+        if is_news {
+            self.told = Some(ended.clone());
             self.send(AttachEvent::Lost { error: ended }).await?;
         }
         let pause = self.outage.as_mut().and_then(Iterator::next).unwrap_or(MAX_PAUSE);
@@ -126,6 +134,7 @@ impl Reader {
         match payload {
             Payload::Attached(attached) => {
                 self.resume.attached(&attached);
+                self.told = None;
                 if self.outage.take().is_some() {
                     self.send(AttachEvent::Restored).await?;
                 }

@@ -123,6 +123,8 @@ async fn what_the_daemon_refuses_for_good_ends_the_attachment() {
         (1, Status::permission_denied("not yours"), ErrorKind::Denied),
         (2, Status::invalid_argument("malformed id"), ErrorKind::Invalid),
         (3, Status::unauthenticated("who are you"), ErrorKind::Denied),
+        (4, Status::data_loss("the log is damaged"), ErrorKind::Corrupt),
+        (5, Status::failed_precondition("not now"), ErrorKind::Conflict),
     ] {
         let socket = dir.path().join(format!("{index}.sock"));
         let daemon = ScriptedDaemon::new(vec![Script::Refuse(status)]);
@@ -133,6 +135,23 @@ async fn what_the_daemon_refuses_for_good_ends_the_attachment() {
         assert_eq!(stream.next().await, None);
         assert_eq!(daemon.requests().len(), 1);
     }
+}
+
+#[tokio::test]
+async fn a_reason_that_waiting_may_not_cure_is_told_during_an_outage_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let socket = dir.path().join("agentd.sock");
+    let daemon = ScriptedDaemon::new(vec![
+        Script::Break(vec![attached(1)]),
+        Script::Refuse(Status::unavailable("starting")),
+        Script::Refuse(Status::internal("a fault")),
+        Script::Refuse(Status::internal("a fault")),
+        Script::Stay(vec![attached(1)]),
+    ]);
+    let _listening = daemon.listen(&socket);
+    let mut stream = open(&socket, AttachPosition::FromSeq(1));
+    check(&mut stream, &["attached 1", "lost shutting down", "lost a fault"]).await;
+    check(&mut stream, &["restored", "attached 1"]).await;
 }
 
 #[tokio::test]

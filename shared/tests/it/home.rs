@@ -23,7 +23,11 @@ impl Home {
         let path = self.dir.path().join("agentd");
         std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-        StartOptions { agentd_path: Some(path), timeout: Duration::from_secs(30) }
+        StartOptions {
+            agentd_path: Some(path),
+            timeout: Duration::from_secs(30),
+            ..StartOptions::default()
+        }
     }
 
     pub(crate) fn file(&self, name: &str) -> PathBuf {

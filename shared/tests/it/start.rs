@@ -2,7 +2,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
-use agentd_shared::{ErrorKind, StartError, StartOptions, ensure_running};
+use agentd_shared::{ConnectError, ErrorKind, StartError, StartOptions, ensure_running};
 
 use crate::home::Home;
 use crate::scripted_daemon::ScriptedDaemon;
@@ -61,7 +61,7 @@ async fn a_program_that_is_no_daemon_is_told_apart() {
         ensure_running(&home.paths, &home.program("echo hello; exec cat")).await.unwrap_err();
     assert!(matches!(&error, StartError::Announcement { line } if line == "hello\n"), "{error}");
     let nowhere =
-        StartOptions { agentd_path: Some(home.file("nowhere")), timeout: Duration::from_secs(5) };
+        StartOptions { agentd_path: Some(home.file("nowhere")), ..StartOptions::default() };
     let error = ensure_running(&home.paths, &nowhere).await.unwrap_err();
     assert!(matches!(error, StartError::NoBinary { .. }), "{error}");
     assert!(error.hint().contains("AGENTD_BIN"));
@@ -90,7 +90,8 @@ async fn a_daemon_that_is_silent_too_long_is_a_timeout_and_goes_on() {
 #[tokio::test]
 async fn dl_01_when_another_daemon_holds_the_data_it_is_found_or_named() {
     let home = Home::new();
-    let error = ensure_running(&home.paths, &home.program("exit 3")).await.unwrap_err();
+    let options = StartOptions { other_timeout: Duration::ZERO, ..home.program("exit 3") };
+    let error = ensure_running(&home.paths, &options).await.unwrap_err();
     assert!(matches!(error, StartError::HeldElsewhere { .. }), "{error}");
     assert_eq!(error.kind(), ErrorKind::Conflict);
     // The other one begins to listen while we try.
@@ -108,6 +109,48 @@ async fn dl_01_when_another_daemon_holds_the_data_it_is_found_or_named() {
     };
     let (endpoint, _listening) = tokio::join!(ensure_running(&home.paths, &options), listen);
     assert_eq!(endpoint.unwrap().socket(), home.paths.socket());
+}
+
+#[tokio::test]
+async fn a_daemon_that_stops_is_waited_for_and_then_another_is_started() {
+    let home = Home::new();
+    std::fs::create_dir(&home.paths.runtime_dir).unwrap();
+    let socket = home.paths.socket();
+    // It takes connections and answers nothing any more.
+    let stopping = tokio::net::UnixListener::bind(&socket).unwrap();
+    let options = home.program("echo '{\"socket\":\"/run/new.sock\",\"pid\":7}'");
+    let end = async {
+        let (connection, _) = stopping.accept().await.unwrap();
+        std::fs::remove_file(&socket).unwrap();
+        drop(stopping);
+        drop(connection);
+    };
+    let (endpoint, ()) = tokio::join!(ensure_running(&home.paths, &options), end);
+    assert_eq!(endpoint.unwrap().socket(), Path::new("/run/new.sock"));
+}
+
+#[tokio::test]
+async fn a_daemon_that_still_holds_the_data_while_it_ends_is_waited_for() {
+    let home = Home::new();
+    let first = home.file("first");
+    let options = home.program(&format!(
+        "if test ! -e {0}; then touch {0}; exit 3; fi\n\
+         echo '{{\"socket\":\"/run/new.sock\",\"pid\":7}}'",
+        first.display()
+    ));
+    let endpoint = ensure_running(&home.paths, &options).await.unwrap();
+    assert_eq!(endpoint.socket(), Path::new("/run/new.sock"));
+}
+
+#[tokio::test]
+async fn a_daemon_that_takes_connections_and_is_silent_is_named() {
+    let home = Home::new();
+    std::fs::create_dir(&home.paths.runtime_dir).unwrap();
+    let _silent = tokio::net::UnixListener::bind(home.paths.socket()).unwrap();
+    let options =
+        StartOptions { timeout: Duration::from_millis(100), ..home.program("touch started") };
+    let error = ensure_running(&home.paths, &options).await.unwrap_err();
+    assert!(matches!(error, StartError::Connect(ConnectError::Timeout { .. })), "{error}");
 }
 
 #[tokio::test]
