@@ -298,6 +298,8 @@ struct CopyBuilder<'a> {
     engine: &'a Engine,
     state: SessionState,
     pending: Vec<Event>,
+    /// What users of the copy should know.
+    notice: Option<String>,
 }
 
 impl<'a> CopyBuilder<'a> {
@@ -309,7 +311,7 @@ impl<'a> CopyBuilder<'a> {
         // The mark lets the next start remove what a crash leaves.
         let writes = vec![Write::DeleteSession(id), Write::MarkUnfinished(id)];
         engine.deps().store.commit(Batch::from(writes)).await?;
-        Ok(Self { engine, state: SessionState::new(id), pending: Vec::new() })
+        Ok(Self { engine, state: SessionState::new(id), pending: Vec::new(), notice: None })
     }
 
     fn id(&self) -> SessionId {
@@ -347,6 +349,11 @@ impl<'a> CopyBuilder<'a> {
             match &mut event.body {
                 EventBody::SessionCreated(created) => {
                     if check_workspace(&created.workspace).await.is_err() {
+                        self.notice = Some(format!(
+                            "The workspace {} of the imported session is no directory here; it works in \
+                             {workspace} now.",
+                            agentd_domain::cut_line(&created.workspace, 200)
+                        ));
                         workspace.clone_into(&mut created.workspace);
                     }
                     created.title = agentd_domain::cut_line(&created.title, Title::MAX_CHARS);
@@ -374,6 +381,9 @@ impl<'a> CopyBuilder<'a> {
             })
             .collect();
         drafts.extend(close_turn(&self.state, InterruptReason::NotResumed, Some(by)));
+        drafts.extend(self.notice.take().map(|text| {
+            Draft::plain(agentd_domain::Notice { level: agentd_domain::NoticeLevel::Warn, text })
+        }));
         drafts.extend(title.map(|title| {
             Draft::plain(agentd_domain::SessionRenamed {
                 title: title.as_str().to_owned(),
