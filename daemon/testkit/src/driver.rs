@@ -34,6 +34,7 @@ pub struct Driver {
     seen: Vec<AttachEvent>,
     looked: usize,
     transcript: Transcript,
+    caught_up: bool,
 }
 
 impl Driver {
@@ -73,8 +74,9 @@ impl Driver {
             seen: Vec::new(),
             looked: 0,
             transcript: Transcript::default(),
+            caught_up: false,
         };
-        driver.wait_until("attached and caught up", Self::is_caught_up).await;
+        driver.wait_until("attached and caught up", |driver| driver.caught_up).await;
         driver
     }
 
@@ -321,10 +323,6 @@ impl Driver {
         self.looked = self.seen.len();
     }
 
-    fn is_caught_up(&self) -> bool {
-        self.seen.iter().any(|event| matches!(event, AttachEvent::CaughtUp { .. }))
-    }
-
     /// Returns false when nothing more will come.
     async fn receive(&mut self) -> bool {
         match self.stream.next().await {
@@ -343,6 +341,7 @@ impl Driver {
         match &event {
             AttachEvent::Event(event) => drop(self.transcript.apply(event)),
             AttachEvent::Attached(attached) => drop(self.transcript.attached(attached)),
+            AttachEvent::CaughtUp { .. } => self.caught_up = true,
             _ => {}
         }
         self.seen.push(event);

@@ -222,7 +222,8 @@ async fn an_exported_session_is_the_same_in_another_daemon() {
     let lines = export(ann.client(), ann.session_id()).await;
     let id = ann.session_id().to_owned();
     let log = ann.log().await;
-    daemon.stop().await;
+    // Its workspace stays.
+    let _home = daemon.stop().await;
 
     let elsewhere = Daemon::start(&llm).await;
     let client = elsewhere.client().await;

@@ -1,8 +1,8 @@
 //! The direct way to the model: the daemon's own HTTP client without the daemon.
 
 use agentd_llm::{Message, OpenAiCompatible, OpenAiOptions, Provider as _, Request, StreamPart};
-use agentd_testkit::LlmServer;
-use anyhow::bail;
+use agentd_testkit::{LlmServer, RecordedRequest};
+use anyhow::{Context as _, bail, ensure};
 use futures_util::StreamExt as _;
 
 #[derive(Debug)]
@@ -22,24 +22,51 @@ impl Direct {
     }
 
     pub(crate) async fn ask(&self, text: &str) -> anyhow::Result<DirectAnswer> {
-        let request = Request {
-            model: "scripted".to_owned(),
-            messages: vec![Message::User(text.to_owned())],
-            ..Request::default()
-        };
+        self.send(vec![Message::User(text.to_owned())]).await
+    }
+
+    async fn send(&self, messages: Vec<Message>) -> anyhow::Result<DirectAnswer> {
+        let request = Request { model: "scripted".to_owned(), messages, ..Request::default() };
         Ok(DirectAnswer { stream: self.provider.stream(request).await? })
     }
 
     /// Asks and reads the whole answer.
     pub(crate) async fn turn(&self, text: &str) -> anyhow::Result<String> {
-        let mut answer = self.ask(text).await?;
-        let mut text = String::new();
-        while answer.text(&mut text).await?.is_some() {}
-        Ok(text)
+        self.ask(text).await?.whole().await
+    }
+
+    /// Sends a conversation and reads the whole answer.
+    pub(crate) async fn turn_of(&self, messages: Vec<Message>) -> anyhow::Result<String> {
+        self.send(messages).await?.whole().await
     }
 }
 
+/// The conversation that the daemon sent.
+pub(crate) fn messages_of(request: &RecordedRequest) -> anyhow::Result<Vec<Message>> {
+    let message = |message: &serde_json::Value| {
+        let part = |name: &str| message.get(name).and_then(serde_json::Value::as_str);
+        let text = part("content").context("a message without text")?.to_owned();
+        ensure!(message.get("tool_calls").is_none(), "no tools are called here");
+        match part("role") {
+            Some("system") => Ok(Message::System(text)),
+            Some("user") => Ok(Message::User(text)),
+            Some("assistant") => {
+                let (reasoning, tool_calls) = (String::new(), Vec::new());
+                Ok(Message::Assistant { reasoning, text, tool_calls })
+            }
+            other => bail!("a message of {other:?}"),
+        }
+    };
+    request.messages().iter().map(message).collect()
+}
+
 impl DirectAnswer {
+    async fn whole(mut self) -> anyhow::Result<String> {
+        let mut text = String::new();
+        while self.text(&mut text).await?.is_some() {}
+        Ok(text)
+    }
+
     /// Reads more of the answer; none when it is whole.
     pub(crate) async fn text(&mut self, so_far: &mut String) -> anyhow::Result<Option<()>> {
         match self.stream.next().await {

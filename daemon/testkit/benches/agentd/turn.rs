@@ -1,13 +1,13 @@
 //! What the daemon adds to a turn, and whether that grows with the session.
 
 use agentd_testkit::LlmServer;
-use anyhow::ensure;
+use anyhow::{Context as _, ensure};
 use tokio::time::Instant;
 
 use crate::daemon_process::{DaemonProcess, Home};
 use crate::fixture;
 use crate::measure::{Samples, ms};
-use crate::model::Direct;
+use crate::model::{Direct, messages_of};
 use crate::report::{Aim, Row, Unit};
 use crate::terminal::{Follower, Terminal};
 
@@ -15,7 +15,7 @@ const TEXT: &str = "say this back to me";
 /// Turns are spread over sessions, so that none gets long.
 const SESSIONS: usize = 12;
 const TURNS: usize = 25;
-/// Turns of the long session, and pairs of turns in it and in a short one.
+/// Turns of the long session when it is opened, and turns measured in it.
 const LONG_TURNS: usize = 1_000;
 const LONG_PAIRS: usize = 50;
 
@@ -45,29 +45,33 @@ pub(crate) async fn run() -> anyhow::Result<Vec<Row>> {
 
     let long_id = long_id.to_string();
     let mut long = terminal.attach(&long_id).await?;
-    let short_id = terminal.create_session().await?;
-    let mut short = terminal.attach(&short_id).await?;
-    // The first one in a long session may leave out old turns.
+    // The first one leaves out the turns that do not fit the model's window.
     terminal.turn(&long_id, &mut long, TEXT).await?;
-    terminal.turn(&short_id, &mut short, TEXT).await?;
-    let (mut of_long, mut of_short) = (Vec::new(), Vec::new());
+    let conversation = llm.requests().pop().context("a request")?;
+    let conversation = messages_of(&conversation)?;
+    let (mut raw_long, mut added_long) = (Vec::new(), Vec::new());
     for _ in 0..LONG_PAIRS {
-        of_long.push(timed_turn(&terminal, &long_id, &mut long).await?);
-        of_short.push(timed_turn(&terminal, &short_id, &mut short).await?);
+        let messages = conversation.clone();
+        let start = Instant::now();
+        direct.turn_of(messages).await?;
+        let of_direct = ms(start.elapsed());
+        raw_long.push(of_direct);
+        added_long.push(timed_turn(&terminal, &long_id, &mut long).await? - of_direct);
     }
     daemon.stop().await?;
 
     let (raw, whole, added) = (Samples::new(raw), Samples::new(whole), Samples::new(added));
-    let (of_long, of_short) = (Samples::new(of_long), Samples::new(of_short));
+    let (raw_long, added_long) = (Samples::new(raw_long), Samples::new(added_long));
     let row = |what: &str, value| Row::new("turn", what, value, Unit::Ms);
     Ok(vec![
         row("added to an echo turn, p50", added.median()).aim(Aim::AtMost(3.0)),
         row("added to an echo turn, p99", added.percentile(99)),
         row("whole echo turn, p50", whole.median()).raw(raw.median(), "direct request"),
         row("whole echo turn, p99", whole.percentile(99)).raw(raw.percentile(99), "direct request"),
-        row(&format!("turn in a session of {LONG_TURNS} turns, p50"), of_long.median())
-            .raw(of_short.median(), "in a new session")
+        row(&format!("added in a session of {LONG_TURNS} turns, p50"), added_long.median())
+            .raw(added.median(), "in a short session")
             .aim(Aim::RatioAtMost(1.5)),
+        row("direct request with its conversation, p50", raw_long.median()),
     ])
 }
 
