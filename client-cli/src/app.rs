@@ -1,6 +1,7 @@
 //! What every command works with: output, paths, identity, and the way to the daemon.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use agentd_proto::v1;
 use agentd_shared::client_config::When;
@@ -15,6 +16,11 @@ use crate::cli::Global;
 use crate::exit::{Exit, Failure, chain};
 use crate::output::{ColorChoice, Output};
 
+/// Longest wait for a daemon that runs to answer at all.
+const ANSWER_PATIENCE: Duration = Duration::from_secs(5);
+/// How long nothing is said while the daemon is started or waited for.
+const SILENCE: Duration = Duration::from_secs(2);
+
 /// The surroundings of one command.
 #[derive(Debug)]
 pub(crate) struct App {
@@ -28,6 +34,8 @@ pub(crate) struct App {
     pub(crate) config: ClientConfig,
     socket: Option<PathBuf>,
     may_start: bool,
+    /// The user has given this terminal or script a name.
+    named: bool,
 }
 
 impl App {
@@ -67,6 +75,8 @@ impl App {
             // A socket that was named outright belongs to a daemon that somebody else looks after.
             may_start: !global.no_start && global.socket.is_none() && loaded.config.start_daemon,
             socket: global.socket.clone(),
+            named: global.client.is_some()
+                || std::env::var_os("AGENTCTL_CLIENT").is_some_and(|name| !name.is_empty()),
             config: loaded.config,
             paths,
         })
@@ -78,9 +88,16 @@ impl App {
     /// A report with [`Exit::Unreachable`].
     pub(crate) async fn client(&self) -> Result<Client, Failure> {
         if self.may_start {
-            let endpoint = ensure_running(&self.paths, &StartOptions::default())
-                .await
-                .map_err(|error| start_failure(&error))?;
+            let options = StartOptions::default();
+            let mut running = std::pin::pin!(ensure_running(&self.paths, &options));
+            let at_once = tokio::time::timeout(SILENCE, &mut running).await;
+            let endpoint = if let Ok(endpoint) = at_once {
+                endpoint
+            } else {
+                self.output.note("waiting for the daemon ...");
+                running.await
+            };
+            let endpoint = endpoint.map_err(|error| start_failure(&error))?;
             return Client::connect(&endpoint).await.map_err(|error| connect_failure(&error));
         }
         self.running_client().await
@@ -103,7 +120,11 @@ impl App {
     /// # Errors
     /// A report with [`Exit::Unreachable`] when there is one that does not answer.
     pub(crate) async fn try_running_client(&self) -> Result<Option<Client>, Failure> {
-        match Client::connect(&self.endpoint()?).await {
+        let answered = match Client::connect(&self.endpoint()?).await {
+            Ok(client) => client.check_serving(ANSWER_PATIENCE).await.map(|()| client),
+            Err(error) => Err(error),
+        };
+        match answered {
             Ok(client) => Ok(Some(client)),
             Err(ConnectError::NotRunning { .. }) => Ok(None),
             Err(error) => Err(connect_failure(&error)),
@@ -134,6 +155,12 @@ impl App {
             Recovery::Wait
         };
         Attachment::open(client.endpoint().clone(), target, recovery)
+    }
+
+    /// Whether the place of this terminal in a session is worth keeping: it has a name that lasts,
+    /// and somebody looks at it.
+    pub(crate) fn keeps_place(&self) -> bool {
+        self.named || (self.output.is_terminal() && self.identity.is_lasting())
     }
 
     /// Starts a daemon when none runs and that is allowed, for a command that is tried again.
@@ -192,6 +219,15 @@ pub(crate) fn rpc_failure(what: &str, error: impl Into<RpcError>) -> Failure {
     }
 }
 
+/// What is said when a stream is lost and being made anew.
+pub(crate) fn lost(error: &RpcError) -> String {
+    if error.is_outage() {
+        return "connection lost; waiting for the daemon ...".to_owned();
+    }
+    let hint = error.hint.as_ref().map_or(String::new(), |hint| format!(" ({hint})"));
+    format!("{}; trying again ...{hint}", error.message)
+}
+
 fn paths_failure(error: &PathsError) -> Failure {
     Failure::new(Exit::Usage, "the directories of agentd cannot be used")
         .because(chain(error))
@@ -208,4 +244,22 @@ fn start_failure(error: &StartError) -> Failure {
     Failure::new(Exit::Unreachable, "cannot start the daemon")
         .because(chain(error))
         .hint(error.hint())
+}
+
+#[cfg(test)]
+mod tests {
+    use tonic::{Code, Status};
+
+    use super::*;
+
+    #[test]
+    fn a_lost_stream_tells_its_reason_unless_the_daemon_is_only_gone() {
+        let check = |error: RpcError, expect: &str| assert_eq!(lost(&error), expect);
+        let gone = RpcError::from(Status::new(Code::Unavailable, "stopping"));
+        check(gone, "connection lost; waiting for the daemon ...");
+        let mut full = RpcError::from(Status::new(Code::ResourceExhausted, "too many terminals"));
+        check(full.clone(), "too many terminals; trying again ...");
+        full.hint = Some("detach one".to_owned());
+        check(full, "too many terminals; trying again ... (detach one)");
+    }
 }

@@ -19,7 +19,6 @@ mod input;
 pub(crate) mod lines;
 mod rows;
 mod screen;
-mod signals;
 mod slash;
 mod stream_text;
 pub(crate) mod terminal;

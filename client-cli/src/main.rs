@@ -14,6 +14,8 @@ mod ids;
 mod json;
 mod markdown;
 mod output;
+mod read_cursor;
+mod signals;
 mod style;
 mod submit;
 mod transcript_text;

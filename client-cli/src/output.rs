@@ -85,6 +85,11 @@ impl Output {
         self.around.stdout_is_terminal && !self.around.dumb
     }
 
+    /// True when stdout is a terminal.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.around.stdout_is_terminal
+    }
+
     /// True when stdout may carry colour.
     pub(crate) fn colored(&self) -> bool {
         self.stdout_color

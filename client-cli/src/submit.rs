@@ -9,7 +9,7 @@ use agentd_shared::{Client, ErrorKind, RpcError};
 use crate::app::App;
 use crate::cli::DeliveryChoice;
 
-/// Pauses between attempts while the daemon is away.
+/// Pauses between attempts while the daemon is away or busy. Their sum is the longest wait.
 const PAUSES_MS: [u64; 6] = [100, 200, 500, 1_000, 2_000, 4_000];
 
 impl From<DeliveryChoice> for v1::Delivery {
@@ -47,7 +47,7 @@ impl Outgoing {
         &self.request.client_message_id
     }
 
-    /// Sends it, again and again for some seconds while the daemon is away.
+    /// Sends it, again and again for some seconds while the daemon is away or says that it is busy.
     ///
     /// # Errors
     /// What the last attempt failed with.
@@ -56,19 +56,48 @@ impl Outgoing {
         app: &App,
         client: &Client,
     ) -> Result<v1::SubmitMessageResponse, RpcError> {
-        let mut pauses = PAUSES_MS.into_iter().map(Duration::from_millis);
+        let mut pauses = Pauses::default();
         loop {
             let error = match client.turn().submit_message(self.request.clone()).await {
                 Ok(response) => return Ok(response.into_inner()),
                 Err(status) => RpcError::from(status),
             };
-            if error.kind() != ErrorKind::Unavailable {
-                return Err(error);
+            let Some(pause) = pauses.after(&error) else { return Err(error) };
+            tokio::time::sleep(pause).await;
+            if error.is_outage() {
+                app.revive().await;
             }
-            let Some(pause) = pauses.next() else { return Err(error) };
-            tokio::time::sleep(pause.max(error.retry_after.unwrap_or_default())).await;
-            app.revive().await;
         }
+    }
+}
+
+/// The pauses of one message.
+#[derive(Debug)]
+struct Pauses {
+    steps: std::array::IntoIter<u64, { PAUSES_MS.len() }>,
+    left: Duration,
+}
+
+impl Default for Pauses {
+    fn default() -> Self {
+        Self {
+            steps: PAUSES_MS.into_iter(),
+            left: Duration::from_millis(PAUSES_MS.into_iter().sum()),
+        }
+    }
+}
+
+impl Pauses {
+    /// How long to wait after an error; `None` when it is final, or the wait would be too long.
+    fn after(&mut self, error: &RpcError) -> Option<Duration> {
+        let is_busy = error.kind() == ErrorKind::Busy && error.retry_after.is_some();
+        if !is_busy && !error.is_outage() {
+            return None;
+        }
+        let step = Duration::from_millis(self.steps.next()?);
+        let pause = step.max(error.retry_after.unwrap_or_default());
+        self.left = self.left.checked_sub(pause)?;
+        Some(pause)
     }
 }
 
@@ -92,4 +121,37 @@ pub(crate) async fn create_session(
     };
     let response = client.session().create_session(request).await?.into_inner();
     Ok(response.session.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use tonic::{Code, Status};
+
+    use super::*;
+
+    fn error(code: Code, retry_after_ms: Option<u64>) -> RpcError {
+        let retry_after = retry_after_ms.map(Duration::from_millis);
+        RpcError { retry_after, ..RpcError::from(Status::new(code, "")) }
+    }
+
+    /// Milliseconds of all pauses for an error that does not go away.
+    fn waits(error: &RpcError) -> Vec<u128> {
+        let mut pauses = Pauses::default();
+        std::iter::from_fn(|| pauses.after(error)).map(|pause| pause.as_millis()).collect()
+    }
+
+    #[test]
+    fn an_absent_and_a_busy_daemon_are_asked_again_within_the_same_time() {
+        let check = |code: Code, retry_after_ms: Option<u64>, expect: &[u128]| {
+            let error = error(code, retry_after_ms);
+            assert_eq!(waits(&error), expect, "{error:?}");
+        };
+        check(Code::Unavailable, None, &[100, 200, 500, 1_000, 2_000, 4_000]);
+        check(Code::ResourceExhausted, Some(500), &[500, 500, 500, 1_000, 2_000]);
+        check(Code::ResourceExhausted, Some(60_000), &[]);
+        check(Code::ResourceExhausted, None, &[]);
+        // Half a minute has passed already.
+        check(Code::DeadlineExceeded, None, &[]);
+        check(Code::InvalidArgument, Some(500), &[]);
+    }
 }

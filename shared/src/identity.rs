@@ -30,6 +30,12 @@ impl Identity {
         surroundings.identity(wanted)
     }
 
+    /// Tells whether the same one comes again. A script without a name is another one each time, so
+    /// that nothing is worth keeping for it.
+    pub fn is_lasting(&self) -> bool {
+        !self.client_id.ends_with(&format!("@{}", pipe_name(std::process::id())))
+    }
+
     /// This terminal as requests name it.
     #[cfg(feature = "connect")]
     pub fn author(&self) -> agentd_proto::v1::Author {
@@ -49,7 +55,7 @@ struct Surroundings {
 impl Surroundings {
     fn identity(&self, wanted: Option<&str>) -> Identity {
         let user = &self.user;
-        let place = self.tty.clone().unwrap_or_else(|| format!("pipe-{}", self.pid));
+        let place = self.tty.clone().unwrap_or_else(|| pipe_name(self.pid));
         let name = clean(&format!("{user}@{place}"));
         let given = wanted.or(self.client.as_deref()).map(clean).filter(|id| !id.is_empty());
         let client_id = given.unwrap_or_else(|| match (&self.tty, &self.tmux_pane) {
@@ -59,6 +65,10 @@ impl Surroundings {
         });
         Identity { client_id, name }
     }
+}
+
+fn pipe_name(pid: u32) -> String {
+    format!("pipe-{pid}")
 }
 
 fn user_name() -> String {

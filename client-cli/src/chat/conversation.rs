@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use agentd_proto::v1;
-use agentd_proto::v1::event::Body;
 use agentd_shared::{AttachEvent, AttachPosition, AttachStream, Client, with_deadline};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -14,14 +13,15 @@ use super::editor_helper::{SharedVocabulary, joined, with_vocabulary};
 use super::input::{Input, PipeLines};
 use super::lines::Tone;
 use super::screen::Live;
-use super::signals::Signals;
 use super::terminal::{Size, TerminalGuard};
 use super::view::View;
-use crate::app::{App, rpc_failure};
+use crate::app::{App, lost, rpc_failure};
 use crate::exit::{Exit, Failure};
 use crate::follow::Follow;
 use crate::ids;
 use crate::markdown::Look;
+use crate::read_cursor::ReadCursor;
+use crate::signals::{Signals, Stop};
 use crate::which::Chosen;
 
 /// Inputs that wait. The editor sends one at a time, the printer too.
@@ -32,7 +32,7 @@ const BATCH: usize = 256;
 const TWICE: Duration = Duration::from_secs(2);
 /// Turns that are shown of a session where this terminal has never been.
 const REPLAYED_TURNS: u32 = 10;
-/// Longest wait for the daemon to note how far we have read.
+/// Longest wait for the daemon to say how far we have read.
 const CURSOR_PATIENCE: Duration = Duration::from_secs(2);
 /// Shortest time between two attempts to get a missing piece of live text.
 const RESYNC_PAUSE: Duration = Duration::from_secs(1);
@@ -42,8 +42,7 @@ enum Wake {
     Attach(Option<AttachEvent>),
     Input(Input),
     Frame,
-    Interrupt,
-    Terminate,
+    Stop(Stop),
 }
 
 /// A chat in one session at a time.
@@ -63,11 +62,11 @@ pub(crate) struct Conversation<'a> {
     /// Holds the channel open when there is no editor.
     _inputs_tx: mpsc::Sender<Input>,
     pipe: Option<PipeLines>,
-    signals: Signals,
     /// Stdin is a script: one line after the other, each when the one before is done.
-    scripted: bool,
-    exit: Exit,
-    cursor: u64,
+    pub(super) scripted: bool,
+    pub(super) exit: Exit,
+    /// How far this terminal has read. A script has no place of its own to keep.
+    cursor: Option<ReadCursor>,
     /// Something durable has happened since completion learned what there is.
     vocabulary_is_stale: bool,
     interrupted_at: Option<Instant>,
@@ -88,8 +87,6 @@ impl<'a> Conversation<'a> {
         let unusable = |error: &dyn std::fmt::Display| {
             Failure::new(Exit::Failed, "cannot use the terminal").because(error)
         };
-        // Before the editor: it puts back the handlers that it finds.
-        let signals = Signals::new().map_err(|error| unusable(&error))?;
         let (inputs_tx, inputs) = mpsc::channel(INPUTS);
         let vocabulary = SharedVocabulary::default();
         let editable = !scripted && app.output.can_draw();
@@ -125,18 +122,17 @@ impl<'a> Conversation<'a> {
             pending: Vec::new(),
             leaving: false,
             stream: app.attach(&client, &chosen.session_id, position),
-            client,
             live,
             inputs,
             _inputs_tx: inputs_tx,
             pipe,
-            signals,
             scripted,
             exit: Exit::Ok,
-            cursor: 0,
+            cursor: read_cursor(app, &client, &chosen.session_id, scripted),
             vocabulary_is_stale: true,
             interrupted_at: None,
             resynced_at: None,
+            client,
         })
     }
 
@@ -144,12 +140,15 @@ impl<'a> Conversation<'a> {
     ///
     /// # Errors
     /// A report when the daemon refuses for good or the output cannot be written.
-    pub(crate) async fn run(mut self) -> Result<Exit, Failure> {
+    pub(crate) async fn run(mut self, signals: &mut Signals) -> Result<Exit, Failure> {
         let guard = TerminalGuard::new();
-        self.welcome().await?;
+        match signals.unless(self.welcome()).await {
+            Ok(welcome) => welcome?,
+            Err(_stop) => return Ok(Exit::CtrlC),
+        }
         self.begin_line();
-        let ended = self.talk().await;
-        self.read_up_to_here().await;
+        let ended = self.talk(signals).await;
+        let _ = signals.unless(self.keep_place()).await;
         if let Some(live) = &mut self.live {
             // The editor has let go of the terminal, or is about to be cut off: what is left to
             // show goes straight to it.
@@ -163,35 +162,32 @@ impl<'a> Conversation<'a> {
         Ok(self.exit)
     }
 
-    async fn talk(&mut self) -> Result<(), Failure> {
+    async fn talk(&mut self, signals: &mut Signals) -> Result<(), Failure> {
         while !self.leaving {
             self.flush()?;
-            match self.wake().await {
+            match self.wake(signals).await {
                 Wake::Attach(Some(event)) => {
-                    self.on_attach(event).await?;
+                    self.on_attach(event)?;
                     for _ in 0..BATCH {
                         let Some(event) = self.stream.try_next() else { break };
-                        self.on_attach(event).await?;
+                        self.on_attach(event)?;
                     }
                     self.refresh_vocabulary();
                 }
                 Wake::Attach(None) => {
                     return Err(Failure::new(Exit::Failed, "the stream has ended"));
                 }
-                Wake::Input(input) => self.on_input(input).await?,
+                Wake::Input(input) => self.on_input(input, signals).await?,
                 Wake::Frame => {}
-                Wake::Interrupt => self.interrupt().await?,
-                Wake::Terminate => {
-                    self.exit = Exit::CtrlC;
-                    self.leaving = true;
-                }
+                Wake::Stop(Stop::Interrupt) => self.interrupt(signals).await?,
+                Wake::Stop(Stop::Terminate | Stop::Hangup) => self.leave_at_once(),
             }
         }
         self.view.end_stream();
         self.flush()
     }
 
-    async fn wake(&mut self) -> Wake {
+    async fn wake(&mut self, signals: &mut Signals) -> Wake {
         let frame = self
             .live
             .as_ref()
@@ -199,9 +195,7 @@ impl<'a> Conversation<'a> {
             .map(|live| live.next_frame);
         let reads_pipe = !self.scripted || self.pending.is_empty();
         tokio::select! {
-            _ = self.signals.terminate.recv() => Wake::Terminate,
-            _ = self.signals.hangup.recv() => Wake::Terminate,
-            _ = self.signals.interrupt.recv() => Wake::Interrupt,
+            stop = signals.next() => Wake::Stop(stop),
             Some(input) = self.inputs.recv() => Wake::Input(input),
             input = next_line(self.pipe.as_mut()), if reads_pipe => Wake::Input(input),
             () = sleep_until(frame), if frame.is_some() => Wake::Frame,
@@ -209,7 +203,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    async fn on_input(&mut self, input: Input) -> Result<(), Failure> {
+    async fn on_input(&mut self, input: Input, signals: &mut Signals) -> Result<(), Failure> {
         match input {
             Input::Ready => self.set_ready(),
             Input::Printed => {
@@ -220,13 +214,22 @@ impl<'a> Conversation<'a> {
             Input::Line(line) => {
                 self.adopt_echo(&line)?;
                 self.interrupted_at = None;
-                self.on_line(&joined(&line)).await?;
+                match signals.unless(self.on_line(&joined(&line))).await {
+                    Ok(done) => done?,
+                    Err(stop) => self.given_up(stop),
+                }
                 self.refresh_vocabulary();
                 self.begin_line();
             }
+            Input::TooLong => {
+                self.view.aside(Tone::Error, "✗ a line of more than 1 MiB was not sent");
+                let remedy = "  hint: name the file in the message and let the agent read it";
+                self.view.aside(Tone::Dim, remedy);
+                self.script_failed(Exit::Failed);
+            }
             Input::Interrupt => {
                 self.line_ended();
-                self.interrupt().await?;
+                self.interrupt(signals).await?;
                 self.begin_line();
             }
             Input::End => {
@@ -262,48 +265,64 @@ impl<'a> Conversation<'a> {
     }
 
     /// Ctrl-C: cancels the running turn; twice, or with nothing running twice, leaves.
-    async fn interrupt(&mut self) -> Result<(), Failure> {
+    async fn interrupt(&mut self, signals: &mut Signals) -> Result<(), Failure> {
         let now = Instant::now();
         let again = self.interrupted_at.is_some_and(|before| now - before < TWICE);
         self.interrupted_at = Some(now);
-        if again || self.scripted {
-            if self.scripted {
-                self.cancel_turn().await?;
+        // A message of ours that has no turn yet is about to get one: a model may be looked for.
+        let works = self.view.transcript.open_turn().is_some() || !self.pending.is_empty();
+        if again && !self.scripted {
+            self.leave_at_once();
+        } else if works || self.scripted {
+            match signals.unless(self.cancel_turn()).await {
+                Ok(cancelled) => cancelled?,
+                // The second one.
+                Err(_stop) => self.leave_at_once(),
             }
-            self.exit = Exit::CtrlC;
-            self.leaving = true;
-        } else if self.view.transcript.open_turn().is_some() {
-            self.cancel_turn().await?;
+            if self.scripted {
+                self.leave_at_once();
+            }
         } else {
             self.view.aside(Tone::Dim, "Ctrl-C again leaves, and so does Ctrl-D");
         }
         Ok(())
     }
 
-    /// Waits for a call, but not longer than the user does: Ctrl-C gives `None`.
-    pub(super) async fn unless_interrupted<T>(
-        &mut self,
-        call: impl Future<Output = T>,
-    ) -> Option<T> {
-        tokio::select! {
-            done = call => Some(done),
-            _ = self.signals.interrupt.recv() => {
-                self.view.aside(Tone::Warn, "given up; it may have reached the daemon all the same");
-                None
-            }
+    fn leave_at_once(&mut self) {
+        self.exit = Exit::CtrlC;
+        self.leaving = true;
+    }
+
+    /// A signal came while a line was being done.
+    fn given_up(&mut self, stop: Stop) {
+        self.view.aside(Tone::Warn, "given up; it may have reached the daemon all the same");
+        if stop != Stop::Interrupt || self.scripted {
+            self.leave_at_once();
         }
     }
 
-    async fn on_attach(&mut self, event: AttachEvent) -> Result<(), Failure> {
+    /// Remembers that a line of a script went wrong; the script goes on.
+    pub(super) fn script_failed(&mut self, exit: Exit) {
+        if self.scripted {
+            self.exit = exit;
+        }
+    }
+
+    fn on_attach(&mut self, event: AttachEvent) -> Result<(), Failure> {
+        match &event {
+            AttachEvent::Attached(attached) => self.view.attached(attached),
+            AttachEvent::Event(event) => self.on_event(event),
+            _ => {}
+        }
+        if let Some(cursor) = &mut self.cursor {
+            cursor.on(&event, self.view.transcript.last_seq());
+        }
         match event {
-            AttachEvent::Attached(attached) => {
-                self.view.attached(&attached);
-            }
-            AttachEvent::Event(event) => self.on_event(&event).await,
-            AttachEvent::CaughtUp { .. } | AttachEvent::Lagged { .. } => {}
-            AttachEvent::Lost { .. } => {
-                self.view.aside(Tone::Warn, "connection lost; waiting for the daemon ...");
-            }
+            AttachEvent::Attached(_)
+            | AttachEvent::Event(_)
+            | AttachEvent::CaughtUp { .. }
+            | AttachEvent::Lagged { .. } => {}
+            AttachEvent::Lost { error } => self.view.aside(Tone::Warn, &lost(&error)),
             AttachEvent::Restored => self.view.aside(Tone::Dim, "connected again"),
             AttachEvent::Failed(error) => {
                 let what = format!("cannot follow session {}", ids::short(&self.session_id));
@@ -313,7 +332,7 @@ impl<'a> Conversation<'a> {
         Ok(())
     }
 
-    async fn on_event(&mut self, event: &v1::Event) {
+    fn on_event(&mut self, event: &v1::Event) {
         let mut outcomes = Vec::new();
         self.pending.retain_mut(|follow| match follow.on(event) {
             Some(outcome) => {
@@ -322,19 +341,11 @@ impl<'a> Conversation<'a> {
             }
             None => true,
         });
-        if self.scripted
-            && let Some(worst) = outcomes.into_iter().find(|exit| *exit != Exit::Ok)
-        {
-            self.exit = worst;
+        if let Some(worst) = outcomes.into_iter().find(|exit| *exit != Exit::Ok) {
+            self.script_failed(worst);
         }
         self.view.event(event);
         self.vocabulary_is_stale |= event.seq > 0;
-        if matches!(
-            event.body,
-            Some(Body::TurnCompleted(_) | Body::TurnFailed(_) | Body::TurnInterrupted(_))
-        ) {
-            self.read_up_to_here().await;
-        }
         if self.view.transcript.needs_resync() {
             self.resync();
         }
@@ -351,35 +362,28 @@ impl<'a> Conversation<'a> {
         self.stream = self.app.attach(&self.client, &self.session_id, position);
     }
 
-    /// Tells the daemon how far this terminal has read. A script has no place of its own to keep.
-    async fn read_up_to_here(&mut self) {
-        let seq = self.view.transcript.last_seq();
-        if self.scripted || seq <= self.cursor {
-            return;
-        }
-        let request = v1::SetReadCursorRequest {
-            session_id: self.session_id.clone(),
-            client_id: self.app.identity.client_id.clone(),
-            seq,
-        };
-        // If it is lost we are shown a little again next time.
-        let mut events = self.client.event();
-        let set = events.set_read_cursor(with_deadline(request, CURSOR_PATIENCE));
-        if let Ok(Ok(_)) = tokio::time::timeout(CURSOR_PATIENCE, set).await {
-            self.cursor = seq;
+    /// Leaves the session behind: all that is on the screen has been read.
+    async fn keep_place(&mut self) {
+        if let Some(cursor) = self.cursor.take() {
+            cursor.leave(self.view.transcript.last_seq()).await;
         }
     }
 
     /// Goes to another session.
     pub(super) async fn switch_to(&mut self, chosen: &Chosen) {
         self.view.end_stream();
-        self.read_up_to_here().await;
         let position = first_position(self.app, &self.client, chosen).await;
+        let seen = self.view.transcript.last_seq();
+        let cursor = read_cursor(self.app, &self.client, &chosen.session_id, self.scripted);
+        let left = std::mem::replace(&mut self.cursor, cursor);
         self.stream = self.app.attach(&self.client, &chosen.session_id, position);
         self.session_id.clone_from(&chosen.session_id);
         self.view.switch();
         self.pending.clear();
-        self.cursor = 0;
+        // At the end: who does not wait for it is there all the same.
+        if let Some(left) = left {
+            left.leave(seen).await;
+        }
     }
 
     fn refresh_vocabulary(&mut self) {
@@ -396,6 +400,10 @@ impl<'a> Conversation<'a> {
             vocabulary.choices = choices.unwrap_or_default();
         });
     }
+}
+
+fn read_cursor(app: &App, client: &Client, session_id: &str, scripted: bool) -> Option<ReadCursor> {
+    (!scripted).then(|| ReadCursor::new(client, session_id, &app.identity.client_id))
 }
 
 /// Where to begin: a session where this terminal has never been is not told from its beginning.

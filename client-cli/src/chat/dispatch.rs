@@ -15,7 +15,7 @@ use crate::app::rpc_failure;
 use crate::cli::ExportFormat;
 use crate::command::sessions::export::{self, Sink};
 use crate::command::{sessions, status};
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
 use crate::follow::Follow;
 use crate::ids;
 use crate::json::EventView;
@@ -86,11 +86,13 @@ impl Conversation<'_> {
                     None => "; see /help".to_owned(),
                 };
                 self.view.aside(Tone::Warn, &format!("there is no /{name}{hint}"));
+                self.script_failed(Exit::Usage);
                 Ok(())
             }
         };
         match done {
             Err(Failure::Report(report)) => {
+                self.script_failed(report.exit);
                 let why =
                     if report.why.is_empty() { String::new() } else { format!(": {}", report.why) };
                 self.view.aside(Tone::Error, &format!("✗ {}{why}", report.what));
@@ -112,9 +114,7 @@ impl Conversation<'_> {
     async fn submit(&mut self, text: &str, delivery: v1::Delivery) -> Result<(), Failure> {
         let outgoing = Outgoing::new(self.app, &self.session_id, text, delivery);
         self.view.sent(outgoing.client_message_id());
-        let (app, client) = (self.app, self.client.clone());
-        let sent = self.unless_interrupted(outgoing.send(app, &client)).await;
-        let Some(sent) = sent else { return Ok(()) };
+        let sent = outgoing.send(self.app, &self.client).await;
         let accepted = sent.map_err(|error| rpc_failure("cannot send the message", error))?;
         if accepted.queue_position > 0 {
             let before = accepted.queue_position;

@@ -1,9 +1,9 @@
 //! What the user does, from a line editor or from a pipe.
 
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader, Stdin};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, BufReader, Stdin};
 
 /// Longest line from a pipe, in bytes; the daemon takes as much as a message.
-const MAX_LINE_BYTES: u64 = 1024 * 1024;
+const MAX_LINE_BYTES: usize = 1024 * 1024;
 
 /// What the user does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +14,8 @@ pub(super) enum Input {
     Printed,
     /// A line was entered.
     Line(String),
+    /// A line of the pipe was too long and has been skipped.
+    TooLong,
     /// Ctrl-C at the prompt.
     Interrupt,
     /// Ctrl-D, or the end of the pipe.
@@ -24,15 +26,23 @@ pub(super) enum Input {
 
 /// Lines of a pipe, or of a terminal too dumb for an editor.
 #[derive(Debug)]
-pub(super) struct PipeLines {
-    reader: BufReader<Stdin>,
+pub(super) struct PipeLines<R = BufReader<Stdin>> {
+    reader: R,
     line: Vec<u8>,
+    /// The line is over the limit: the rest of it is not kept.
+    too_long: bool,
 }
 
 impl PipeLines {
     /// Reads stdin.
     pub(super) fn new() -> Self {
-        Self { reader: BufReader::new(tokio::io::stdin()), line: Vec::new() }
+        Self::from_reader(BufReader::new(tokio::io::stdin()))
+    }
+}
+
+impl<R: AsyncBufRead + Unpin> PipeLines<R> {
+    fn from_reader(reader: R) -> Self {
+        Self { reader, line: Vec::new(), too_long: false }
     }
 
     /// The next line.
@@ -40,16 +50,74 @@ impl PipeLines {
     /// # Cancel safety
     /// Safe: a line that is half read stays for the next call.
     pub(super) async fn next(&mut self) -> Input {
-        let room = MAX_LINE_BYTES.saturating_sub(u64::try_from(self.line.len()).unwrap_or(0));
-        let mut limited = (&mut self.reader).take(room);
-        match limited.read_until(b'\n', &mut self.line).await {
-            Ok(0) if self.line.is_empty() => Input::End,
-            Ok(_) => {
-                let bytes = std::mem::take(&mut self.line);
-                let text = String::from_utf8_lossy(&bytes);
-                Input::Line(text.trim_end_matches(['\n', '\r']).to_owned())
+        loop {
+            let read = match self.reader.fill_buf().await {
+                Ok([]) if self.line.is_empty() && !self.too_long => return Input::End,
+                Ok([]) => return self.ended(),
+                Ok(read) => read,
+                Err(error) => return Input::Failed(error.to_string()),
+            };
+            let end = read.iter().position(|byte| *byte == b'\n');
+            let piece = read.get(..end.unwrap_or(read.len())).unwrap_or_default();
+            self.too_long |= self.line.len() + piece.len() > MAX_LINE_BYTES;
+            if self.too_long {
+                self.line.clear();
+            } else {
+                self.line.extend_from_slice(piece);
             }
-            Err(error) => Input::Failed(error.to_string()),
+            let used = piece.len() + usize::from(end.is_some());
+            self.reader.consume(used);
+            if end.is_some() {
+                return self.ended();
+            }
         }
+    }
+
+    fn ended(&mut self) -> Input {
+        let bytes = std::mem::take(&mut self.line);
+        if std::mem::take(&mut self.too_long) {
+            return Input::TooLong;
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        Input::Line(text.trim_end_matches('\r').to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn read(bytes: &[u8]) -> Vec<Input> {
+        // A small buffer, so that lines come in pieces.
+        let mut lines = PipeLines::from_reader(BufReader::with_capacity(7, bytes));
+        let mut inputs = Vec::new();
+        loop {
+            match lines.next().await {
+                Input::End => return inputs,
+                input => inputs.push(input),
+            }
+        }
+    }
+
+    fn line(text: &str) -> Input {
+        Input::Line(text.to_owned())
+    }
+
+    #[tokio::test]
+    async fn lines_come_as_they_were_written() {
+        assert_eq!(read(b"").await, []);
+        assert_eq!(
+            read(b"one\r\n\ntwo and more").await,
+            [line("one"), line(""), line("two and more")]
+        );
+        assert_eq!(read("世界\n".as_bytes()).await, [line("世界")]);
+    }
+
+    #[tokio::test]
+    async fn a_line_over_the_limit_is_reported_once_and_skipped_to_its_end() {
+        let longest = "x".repeat(MAX_LINE_BYTES);
+        let text = format!("{longest}\n{longest}yyy\nafter\n{longest}z");
+        let inputs = read(text.as_bytes()).await;
+        assert_eq!(inputs, [line(&longest), Input::TooLong, line("after"), Input::TooLong]);
     }
 }

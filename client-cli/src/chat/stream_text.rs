@@ -33,11 +33,17 @@ impl StreamText {
 
     /// Adds a piece and returns the rows that will not change any more.
     pub(crate) fn push(&mut self, piece: &str, look: Look) -> Vec<String> {
-        self.tail.push_str(piece);
+        let mut tail = std::mem::take(&mut self.tail);
+        tail.push_str(piece);
         let mut finished = Vec::new();
-        while let Some(line) = self.take_line() {
-            finished.extend(self.rows(&line, look));
+        let mut rest = tail.as_str();
+        while let Some((line, after)) = split_line(rest) {
+            finished.extend(self.rows(line, look));
+            rest = after;
         }
+        let used = tail.len() - rest.len();
+        tail.drain(..used);
+        self.tail = tail;
         finished
     }
 
@@ -70,26 +76,31 @@ impl StreamText {
             TextChannel::Reasoning | TextChannel::ToolOutput => quoted_rows(line, style::DIM, look),
         }
     }
+}
 
-    fn take_line(&mut self) -> Option<String> {
-        if let Some((line, rest)) = self.tail.split_once('\n') {
-            let (line, rest) = (line.to_owned(), rest.to_owned());
-            self.tail = rest;
-            return Some(line);
-        }
-        if self.tail.len() <= MAX_LINE_BYTES {
-            return None;
-        }
-        let mut end = MAX_LINE_BYTES;
-        while !self.tail.is_char_boundary(end) {
-            end -= 1;
-        }
-        let head = self.tail.get(..end)?;
-        // A space near the end is a better place to break than the middle of a word.
-        let end = head.rfind(' ').filter(|space| *space > end / 2).map_or(end, |space| space + 1);
-        let rest = self.tail.split_off(end);
-        Some(std::mem::replace(&mut self.tail, rest))
+/// Splits the first line off, or as much of it as is rendered as one; `None` while it may grow.
+/// Looks no further than that, so that a long text costs no more than its length.
+fn split_line(text: &str) -> Option<(&str, &str)> {
+    // One more than fits, for the end of a line of just that length.
+    let head = text.get(..floor_boundary(text, MAX_LINE_BYTES + 1))?;
+    if let Some((line, _)) = head.split_once('\n') {
+        return Some((line, text.get(line.len() + 1..)?));
     }
+    if text.len() <= MAX_LINE_BYTES {
+        return None;
+    }
+    let end = floor_boundary(text, MAX_LINE_BYTES);
+    // A space near the end is a better place to break than the middle of a word.
+    let space = text.get(..end)?.rfind(' ').filter(|space| *space > end / 2);
+    text.split_at_checked(space.map_or(end, |space| space + 1))
+}
+
+fn floor_boundary(text: &str, at: usize) -> usize {
+    let mut end = at.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    end
 }
 
 #[cfg(test)]
@@ -123,6 +134,22 @@ mod tests {
             assert!(!rows.is_empty());
             rows.extend(stream.finish(LOOK));
             assert_eq!(rows.concat(), text);
+        }
+    }
+
+    #[test]
+    fn long_lines_are_broken_alike_however_they_come() {
+        let text =
+            format!("{}\n{} {}\nend\n", "a".repeat(4096), "b".repeat(4000), "c".repeat(9000));
+        let mut whole = StreamText::new("I", TextChannel::Reasoning);
+        let expect = whole.push(&text, LOOK);
+        for size in [1, 1000, 4096, 4097] {
+            let mut cut = StreamText::new("I", TextChannel::Reasoning);
+            let pieces = text.as_bytes().chunks(size);
+            let rows: Vec<String> = pieces
+                .flat_map(|piece| cut.push(std::str::from_utf8(piece).unwrap(), LOOK))
+                .collect();
+            assert_eq!(rows, expect, "{size}");
         }
     }
 

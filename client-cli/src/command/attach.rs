@@ -3,7 +3,7 @@
 use agentd_proto::v1;
 use agentd_shared::{AttachEvent, AttachPosition, AttachStream, Change, Transcript};
 
-use crate::app::{App, rpc_failure};
+use crate::app::{App, lost, rpc_failure};
 use crate::chat::canvas::{Canvas, Mode};
 use crate::chat::lines::Tone;
 use crate::chat::terminal::Size;
@@ -13,15 +13,31 @@ use crate::exit::{Exit, Failure};
 use crate::ids;
 use crate::json::EventView;
 use crate::markdown::Look;
+use crate::read_cursor::ReadCursor;
+use crate::signals::Signals;
+
+/// Events that are drawn together; Ctrl-C is looked for in between.
+const BATCH: usize = 256;
 
 /// Follows a session until Ctrl-C.
 pub(super) async fn run(args: &AttachArgs, app: &App) -> Result<Exit, Failure> {
     let client = app.client().await?;
     let session_id = ids::resolve(&client, &args.session).await?;
     let position = args.from.map_or(AttachPosition::ReadCursor, AttachPosition::FromSeq);
+    let signals = Signals::new()
+        .map_err(|error| Failure::new(Exit::Failed, "cannot listen for signals").because(error))?;
+    let cursor =
+        app.keeps_place().then(|| ReadCursor::new(&client, &session_id, &app.identity.client_id));
     let stream = app.attach(&client, &session_id, position);
-    let mut watch = Watch { app, view: view(app), transcript: Transcript::default() };
-    if args.json { watch.json(stream).await } else { watch.rows(stream).await }
+    let transcript = Transcript::default();
+    let mut watch = Watch { app, view: view(app), transcript, signals, cursor };
+    let ended = if args.json { watch.json(stream).await } else { watch.rows(stream).await };
+    if let Some(cursor) = watch.cursor.take() {
+        let seen = watch.transcript.last_seq().max(watch.view.transcript.last_seq());
+        // A second Ctrl-C does not wait for the daemon.
+        let _ = watch.signals.unless(cursor.leave(seen)).await;
+    }
+    ended
 }
 
 fn view(app: &App) -> View {
@@ -38,22 +54,28 @@ struct Watch<'a> {
     app: &'a App,
     view: View,
     transcript: Transcript,
+    signals: Signals,
+    cursor: Option<ReadCursor>,
 }
 
 impl Watch<'_> {
     async fn json(&mut self, mut stream: AttachStream) -> Result<Exit, Failure> {
         loop {
-            let Some(next) = next(&mut stream).await else { return Ok(Exit::CtrlC) };
-            match next? {
-                AttachEvent::Event(event) => self.json_event(&event)?,
-                AttachEvent::Lost { .. } => {
-                    self.app.output.note("connection lost; waiting for the daemon ...");
-                }
+            let Some(next) = self.next(&mut stream).await? else { return Ok(Exit::CtrlC) };
+            if let AttachEvent::Event(event) = &next {
+                self.json_event(event)?;
+            }
+            if let Some(cursor) = &mut self.cursor {
+                cursor.on(&next, self.transcript.last_seq());
+            }
+            match next {
+                AttachEvent::Lost { error } => self.app.output.note(&lost(&error)),
                 AttachEvent::Restored => self.app.output.note("connected again"),
                 AttachEvent::Failed(error) => {
                     return Err(rpc_failure("cannot follow the session", error));
                 }
-                AttachEvent::Attached(_)
+                AttachEvent::Event(_)
+                | AttachEvent::Attached(_)
                 | AttachEvent::CaughtUp { .. }
                 | AttachEvent::Lagged { .. } => {}
             }
@@ -74,13 +96,14 @@ impl Watch<'_> {
 
     async fn rows(&mut self, mut stream: AttachStream) -> Result<Exit, Failure> {
         loop {
-            let Some(next) = next(&mut stream).await else {
+            let Some(next) = self.next(&mut stream).await? else {
                 self.view.end_stream();
                 self.flush()?;
                 return Ok(Exit::CtrlC);
             };
-            let mut next = Some(next?);
-            while let Some(event) = next {
+            let mut next = Some(next);
+            for _ in 0..BATCH {
+                let Some(event) = next else { break };
                 self.on(event)?;
                 next = stream.try_next();
             }
@@ -89,20 +112,36 @@ impl Watch<'_> {
     }
 
     fn on(&mut self, event: AttachEvent) -> Result<(), Failure> {
+        match &event {
+            AttachEvent::Attached(attached) => self.view.attached(attached),
+            AttachEvent::Event(event) => self.view.event(event),
+            _ => {}
+        }
+        if let Some(cursor) = &mut self.cursor {
+            cursor.on(&event, self.view.transcript.last_seq());
+        }
         match event {
-            AttachEvent::Attached(attached) => self.view.attached(&attached),
-            AttachEvent::Event(event) => self.view.event(&event),
-            AttachEvent::Lost { .. } => {
-                self.view.note(Tone::Warn, "connection lost; waiting for the daemon ...");
-            }
+            AttachEvent::Lost { error } => self.view.note(Tone::Warn, &lost(&error)),
             AttachEvent::Restored => self.view.note(Tone::Dim, "connected again"),
             AttachEvent::Failed(error) => {
                 self.flush()?;
                 return Err(rpc_failure("cannot follow the session", error));
             }
-            AttachEvent::CaughtUp { .. } | AttachEvent::Lagged { .. } => {}
+            AttachEvent::Attached(_)
+            | AttachEvent::Event(_)
+            | AttachEvent::CaughtUp { .. }
+            | AttachEvent::Lagged { .. } => {}
         }
         Ok(())
+    }
+
+    /// The next event; `None` at Ctrl-C or another signal.
+    async fn next(&mut self, stream: &mut AttachStream) -> Result<Option<AttachEvent>, Failure> {
+        match self.signals.unless(stream.next()).await {
+            Ok(Some(event)) => Ok(Some(event)),
+            Ok(None) => Err(Failure::new(Exit::Failed, "the stream has ended")),
+            Err(_stop) => Ok(None),
+        }
     }
 
     fn flush(&mut self) -> Result<(), Failure> {
@@ -124,18 +163,5 @@ impl Watch<'_> {
             output.raw(&self.view.canvas.take_rows(size.reach()))?;
         }
         Ok(())
-    }
-}
-
-/// The next event; `None` at Ctrl-C.
-async fn next(stream: &mut AttachStream) -> Option<Result<AttachEvent, Failure>> {
-    tokio::select! {
-        event = stream.next() => {
-            Some(event.ok_or_else(|| Failure::new(Exit::Failed, "the stream has ended")))
-        }
-        pressed = tokio::signal::ctrl_c() => {
-            drop(pressed);
-            None
-        }
     }
 }

@@ -8,6 +8,7 @@ use crate::app::App;
 use crate::chat::conversation::Conversation;
 use crate::cli::ChatArgs;
 use crate::exit::{Exit, Failure};
+use crate::signals::Signals;
 use crate::which;
 
 /// Opens the chat; with a script on stdin it sends one line after the other.
@@ -18,6 +19,9 @@ pub(super) async fn run(args: &ChatArgs, app: &App) -> Result<Exit, Failure> {
     if !scripted && let Err(error) = ensure_private_dir(&app.paths.state_dir) {
         app.output.note(&format!("warning: no history is kept: {error}"));
     }
+    // Before the editor: it puts back the handlers that it finds.
+    let mut signals = Signals::new()
+        .map_err(|error| Failure::new(Exit::Failed, "cannot listen for signals").because(error))?;
     let conversation = Box::pin(Conversation::open(app, client, &chosen, scripted)).await?;
-    Box::pin(conversation.run()).await
+    Box::pin(conversation.run(&mut signals)).await
 }

@@ -10,12 +10,13 @@ use agentd_shared::transcript::TextChannel;
 use agentd_shared::{AttachEvent, AttachPosition, Change, Client, Transcript, with_deadline};
 use tokio::io::AsyncReadExt as _;
 
-use crate::app::{App, rpc_failure};
+use crate::app::{App, lost, rpc_failure};
 use crate::chat::lines;
 use crate::cli::SendArgs;
 use crate::exit::{Exit, Failure};
 use crate::follow::{Follow, Outcome};
 use crate::json::EventView;
+use crate::signals::{Signals, Stop};
 use crate::submit::Outgoing;
 use crate::which;
 use answer::Answer;
@@ -33,11 +34,14 @@ pub(super) async fn run(args: &SendArgs, app: &App) -> Result<Exit, Failure> {
     if chosen.is_new && !args.json {
         app.output.dim_note(&format!("session {}", chosen.session_id));
     }
+    let mut signals = Signals::new()
+        .map_err(|error| Failure::new(Exit::Failed, "cannot listen for signals").because(error))?;
     let outgoing = Outgoing::new(app, &chosen.session_id, &text, args.delivery.into());
-    let accepted = outgoing
-        .send(app, &client)
-        .await
-        .map_err(|error| rpc_failure("cannot send the message", error))?;
+    let Ok(sent) = signals.unless(outgoing.send(app, &client)).await else {
+        app.output.note("given up; the message may have reached the daemon all the same");
+        return Ok(Exit::CtrlC);
+    };
+    let accepted = sent.map_err(|error| rpc_failure("cannot send the message", error))?;
     if accepted.queue_position > 0 && !args.json {
         app.output.dim_note(&format!("queued; {} before it", accepted.queue_position));
     }
@@ -60,7 +64,7 @@ pub(super) async fn run(args: &SendArgs, app: &App) -> Result<Exit, Failure> {
         follow: Follow::new(accepted.item_id.clone()),
         printer: if args.json { Printer::Json } else { Printer::Plain(Box::default()) },
     };
-    wait.run(accepted.seq).await
+    wait.run(accepted.seq, &mut signals).await
 }
 
 /// The message: arguments, else stdin. Stdin is not touched when there is an argument: whoever
@@ -110,18 +114,20 @@ struct Wait<'a> {
 }
 
 impl Wait<'_> {
-    async fn run(&mut self, from_seq: u64) -> Result<Exit, Failure> {
+    async fn run(&mut self, from_seq: u64, signals: &mut Signals) -> Result<Exit, Failure> {
         let position = AttachPosition::FromSeq(from_seq);
         let mut stream = self.app.attach(self.client, self.session_id, position);
         let mut transcript = Transcript::default();
         loop {
-            let next = tokio::select! {
-                next = stream.next() => next,
-                pressed = tokio::signal::ctrl_c() => {
-                    // Without a handler there is nothing to wait for either.
-                    drop(pressed);
+            let next = match signals.unless(stream.next()).await {
+                Ok(next) => next,
+                Err(stop) => {
                     self.end_line()?;
-                    self.call_off().await;
+                    // A terminal that goes away takes no turn with it.
+                    if stop != Stop::Hangup {
+                        // Whoever asks twice does not want to wait for the daemon.
+                        let _ = signals.unless(self.call_off()).await;
+                    }
                     return Ok(Exit::CtrlC);
                 }
             };
@@ -140,9 +146,7 @@ impl Wait<'_> {
                         return Ok(outcome.exit());
                     }
                 }
-                Some(AttachEvent::Lost { .. }) => {
-                    self.app.output.note("connection lost; waiting for the daemon ...");
-                }
+                Some(AttachEvent::Lost { error }) => self.app.output.note(&lost(&error)),
                 Some(AttachEvent::Restored) => self.app.output.note("connected again"),
                 Some(AttachEvent::Failed(error)) => {
                     return Err(rpc_failure("cannot follow the session", error));

@@ -143,7 +143,6 @@ async fn a_reason_that_waiting_may_not_cure_is_told_during_an_outage_too() {
     let socket = dir.path().join("agentd.sock");
     let daemon = ScriptedDaemon::new(vec![
         Script::Break(vec![attached(1)]),
-        Script::Refuse(Status::unavailable("starting")),
         Script::Refuse(Status::internal("a fault")),
         Script::Refuse(Status::internal("a fault")),
         Script::Stay(vec![attached(1)]),
