@@ -6,6 +6,8 @@ mod live;
 mod load;
 mod state;
 mod subscriber;
+#[cfg(test)]
+pub(crate) mod test_log;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

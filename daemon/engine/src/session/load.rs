@@ -118,3 +118,6 @@ fn decode(snapshot: &Snapshot, id: SessionId) -> SessionState {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

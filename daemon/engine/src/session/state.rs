@@ -301,3 +301,6 @@ pub(crate) fn title_from_message(text: &str) -> Option<Title> {
     const TITLE_CHARS: usize = 60;
     agentd_domain::cut_line(text, TITLE_CHARS).parse().ok()
 }
+
+#[cfg(test)]
+mod tests;

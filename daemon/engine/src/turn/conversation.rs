@@ -26,7 +26,7 @@ pub(crate) struct Conversation {
 #[derive(Debug)]
 struct TurnMessages {
     turn_id: TurnId,
-    /// First event that belongs to the turn, its user message included.
+    /// First event that belongs to the turn, its user messages included.
     first_seq: Seq,
     messages: Vec<Message>,
     tokens: u64,
@@ -54,7 +54,12 @@ impl Conversation {
             }
             EventBody::MessagesDelivered(delivered) => {
                 for item_id in &delivered.item_ids {
-                    if let Some((_seq, text)) = self.waiting.remove(item_id) {
+                    let waiting = self.waiting.remove(item_id);
+                    let turn = self.turns.last_mut();
+                    if let Some((seq, text)) = waiting
+                        && let Some(turn) = turn.filter(|turn| Some(turn.turn_id) == event.turn_id)
+                    {
+                        turn.first_seq = turn.first_seq.min(seq);
                         self.push_user(&text);
                     }
                 }
@@ -70,6 +75,11 @@ impl Conversation {
     fn start_turn(&mut self, turn_id: TurnId, seq: Seq, item_ids: &[ItemId]) {
         let inputs: Vec<_> =
             item_ids.iter().filter_map(|item_id| self.waiting.remove(item_id)).collect();
+        if inputs.is_empty() && !item_ids.is_empty() {
+            // Its message is before the cut. It was kept out with it, although a message that had
+            // waited for longer keeps the turn's steps in what is read.
+            return;
+        }
         let first_seq =
             inputs.iter().map(|(seq, _)| *seq).min().map_or(seq, |first| first.min(seq));
         let mut turn = TurnMessages {
@@ -173,10 +183,9 @@ impl Conversation {
             return None;
         }
         self.turns.drain(..drop_turns);
-        let first = self.turns.first()?;
-        // A queued message may be older than the turns that ran before it.
-        let waiting = self.waiting.values().map(|(seq, _)| *seq).min();
-        let first_kept = waiting.map_or(first.first_seq, |seq| seq.min(first.first_seq));
+        // A message may be older than the turns that ran before its own.
+        let waiting = self.waiting.values().map(|(seq, _)| *seq);
+        let first_kept = self.turns.iter().map(|turn| turn.first_seq).chain(waiting).min()?;
         Some((first_kept, dropped))
     }
 }

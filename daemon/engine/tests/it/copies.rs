@@ -2,7 +2,6 @@
 
 use agentd_domain::{ForkOrigin, Seq, SessionId, SessionStatus};
 use agentd_engine::{CommandError, Engine, ImportError};
-use agentd_store::PageLimit;
 
 use crate::world::{Step, Terminal, World, author, text};
 
@@ -106,7 +105,7 @@ async fn a_file_that_is_not_a_whole_export_leaves_nothing() {
     let mut broken = lines.clone();
     broken[2] = line("{");
     let mut long = lines.clone();
-    long[2] = vec![b' '; 5 * 1024 * 1024];
+    long[2] = vec![b' '; agentd_engine::MAX_IMPORT_LINE + 1];
     let table: [(Vec<Vec<u8>>, &str); 8] = [
         (Vec::new(), "the file holds no events"),
         (vec![line("hello")], "line 1 is not the header of a session export"),
@@ -115,7 +114,7 @@ async fn a_file_that_is_not_a_whole_export_leaves_nothing() {
         (without(1), "line 2 holds event 2 where event 1 should be"),
         (without(2), "line 3 holds event 3 where event 2 should be"),
         (broken, "line 3 is not an event"),
-        (long, "line 3 has more than 4194304 bytes"),
+        (long, "line 3 has more than 16777216 bytes"),
     ];
     for (file, expect) in table {
         let mut next = file.into_iter();

@@ -23,7 +23,8 @@ async fn attempts(scripts: Vec<Vec<Step>>) -> (Terminal, Vec<Duration>) {
     let mut terminal = Terminal::attach(&engine, id, "ann").await;
     terminal.until(|seen| seen.count("turn_completed") + seen.count("turn_failed") > 0).await;
     let asked_at = world.provider.asked_at.lock().unwrap();
-    let waits = asked_at.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let waits =
+        asked_at.iter().zip(asked_at.iter().skip(1)).map(|(one, next)| *next - *one).collect();
     (terminal, waits)
 }
 

@@ -206,12 +206,13 @@ pub(super) fn refuse(command: Command, error: impl FnOnce() -> CommandError) {
             reply.send(Err(error())).is_err()
         }
         Command::Interrupt { reply, .. } => reply.send(Err(error())).is_err(),
+        Command::Resync { reply, .. } | Command::Delete { reply } => {
+            reply.send(Err(error())).is_err()
+        }
         Command::Update { reply, .. } | Command::View { reply } => {
             reply.send(Err(error())).is_err()
         }
         Command::Attach { reply, .. } => reply.send(Err(error())).is_err(),
-        Command::Resync { reply, .. } => reply.send(Err(error())).is_err(),
-        Command::Delete { reply } => reply.send(Err(error())).is_err(),
         Command::Detach | Command::TitleMade { .. } => true,
     };
 }
