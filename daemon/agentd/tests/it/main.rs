@@ -1,5 +1,13 @@
 //! The daemon over its real wire, against a scripted model.
 
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "the helpers of tests panic as tests do"
+)]
+
 mod support;
 
 mod attach;

@@ -12,7 +12,7 @@ async fn fails(work: impl FnOnce(&Daemon) + Send + 'static) -> bool {
         work(&daemon);
         daemon.stop().await;
     });
-    test.join_next().await.unwrap().is_err()
+    test.join_next().await.expect("the task").is_err()
 }
 
 #[tokio::test]

@@ -1,5 +1,12 @@
 //! The daemon as a process that is killed, and the terminal driver.
 
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "the helpers of tests panic as tests do"
+)]
+
 mod crash_points;
 mod daemon;
 mod pty;

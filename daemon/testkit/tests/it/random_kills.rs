@@ -11,11 +11,13 @@ use crate::support::{agentd, append_then_answer, check_lines, check_log, wait_id
 /// More rounds than by default.
 const ROUNDS: &str = "AGENTD_KILL_ROUNDS";
 const SESSIONS: usize = 2;
+/// Most messages that one sender has accepted in a round: more than the kill lets be answered.
+const MESSAGES: usize = 20;
 
 /// Sends messages to one session until the daemon is gone; returns what was acknowledged.
 async fn send_until_killed(driver: Driver, round: usize) -> BTreeMap<String, (String, u64)> {
     let mut acknowledged = BTreeMap::new();
-    for n in 0.. {
+    for n in 0..MESSAGES {
         let id = format!("r{round}-{n}");
         let line = format!("{id} of {}", driver.session_id());
         let Ok(answer) = driver.try_submit(&id, &line, v1::Delivery::Queue).await else {
@@ -69,14 +71,13 @@ async fn a_daemon_killed_at_random_loses_nothing_that_it_acknowledged_and_repeat
         let daemon = agentd().home(&home).llm(&llm).start().await;
         let mut senders = tokio::task::JoinSet::new();
         for n in 0..SESSIONS {
-            let driver = match sessions.get(n) {
-                Some(session) => daemon.attach("ann", &session.id).await,
-                None => {
-                    let driver = daemon.driver("ann").await;
-                    let id = driver.session_id().to_owned();
-                    sessions.push(Session { id, ..Default::default() });
-                    driver
-                }
+            let driver = if let Some(session) = sessions.get(n) {
+                daemon.attach("ann", &session.id).await
+            } else {
+                let driver = daemon.driver("ann").await;
+                let id = driver.session_id().to_owned();
+                sessions.push(Session { id, ..Default::default() });
+                driver
             };
             senders.spawn(async move { (n, send_until_killed(driver, round).await) });
         }
