@@ -1,13 +1,12 @@
 //! Terminals that come, lag, leave and come back.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use agentd_domain::{EventBody, Seq};
 use agentd_engine::{AttachPosition, StreamEnd};
 use futures_util::FutureExt as _;
 
-use crate::world::{Gate, Step, Terminal, World, author, text};
+use crate::world::{Gate, Step, Terminal, World, author, pass_seconds, text};
 
 #[tokio::test(start_paused = true)]
 async fn a_terminal_that_attaches_in_mid_stream_gets_the_text_so_far_then_the_rest() {
@@ -106,7 +105,7 @@ async fn a_terminal_that_vanishes_on_its_way_in_is_not_counted() {
     let mut terminal = Terminal::attach(&engine, id, "ann").await;
     terminal.until(|seen| seen.names == ["ann"]).await;
     drop(terminal);
-    tokio::time::sleep(Duration::from_secs(1300)).await;
+    pass_seconds(1300).await;
     assert_eq!(engine.stats().live_sessions, 0);
 }
 

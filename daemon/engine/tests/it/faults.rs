@@ -1,7 +1,5 @@
 //! Full disks, panics, stuck turns and overload.
 
-use std::time::Duration;
-
 use agentd_domain::{
     AssistantMessage, Completeness, Delivery, ErrorReport, EventBody, InterruptReason, TurnFailed,
 };
@@ -10,7 +8,7 @@ use agentd_llm::LlmError;
 use agentd_store::CommitError;
 
 use crate::store::Commits;
-use crate::world::{Gate, Step, Terminal, World, author, text};
+use crate::world::{Gate, Step, Terminal, World, author, pass_seconds, text};
 
 fn failure(terminal: &Terminal) -> ErrorReport {
     match &terminal.events.last().unwrap().body {
@@ -50,7 +48,7 @@ async fn a_turn_on_a_full_disk_fails_once_there_is_room_and_keeps_its_text() {
     terminal.until(|seen| seen.live == "the answer").await;
     world.store.set_commits(Commits::DiskFull);
     gate.open();
-    tokio::time::sleep(Duration::from_secs(60)).await;
+    pass_seconds(60).await;
     let refused = *world.store.refused.lock().unwrap();
     assert!((2..=20).contains(&refused), "{refused} commits in a minute");
     let submitted = engine.submit(id, world.message("still there?", Delivery::Queue)).await;
@@ -79,7 +77,7 @@ async fn a_turn_whose_start_cannot_be_stored_waits_instead_of_spinning() {
     let id = world.session(&engine).await;
     world.store.set_commits(Commits::FailOn("turn_started"));
     world.send(&engine, id, "hello").await;
-    tokio::time::sleep(Duration::from_secs(60)).await;
+    pass_seconds(60).await;
     let refused = *world.store.refused.lock().unwrap();
     assert!((2..=20).contains(&refused), "{refused} commits in a minute");
     world.store.set_commits(Commits::Work);

@@ -1,11 +1,9 @@
 //! Loading, unloading, snapshots, titles, removal.
 
-use std::time::Duration;
-
 use agentd_domain::{Delivery, SessionStatus, TitleSource};
 use agentd_engine::{CommandError, EngineStats, StreamEnd, TitlePolicy};
 
-use crate::world::{Terminal, World, author, text};
+use crate::world::{Terminal, World, author, pass_seconds, text};
 
 #[tokio::test(start_paused = true)]
 async fn an_idle_session_is_unloaded_and_opens_again() {
@@ -17,12 +15,12 @@ async fn an_idle_session_is_unloaded_and_opens_again() {
     terminal.until_kind("turn_completed", 1).await;
 
     // A terminal keeps it loaded.
-    tokio::time::sleep(Duration::from_secs(3600)).await;
+    pass_seconds(3600).await;
     assert_eq!(engine.stats().live_sessions, 1);
     drop(terminal);
-    tokio::time::sleep(Duration::from_secs(599)).await;
+    pass_seconds(599).await;
     assert_eq!(engine.stats().live_sessions, 1);
-    tokio::time::sleep(Duration::from_secs(2)).await;
+    pass_seconds(2).await;
     assert_eq!(engine.stats(), EngineStats::default());
 
     let view = engine.view(id).await.unwrap();

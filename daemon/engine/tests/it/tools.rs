@@ -1,7 +1,6 @@
 //! A tool whose behaviour tests choose, and turns that call it.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use agentd_domain::{EventBody, ToolCallFinished, ToolEffect, ToolResult, ToolSpec, ToolStatus};
 use agentd_llm::Message;
@@ -9,7 +8,7 @@ use agentd_tools::{Tool, ToolContext};
 use async_trait::async_trait;
 use tokio::sync::watch;
 
-use crate::world::{Gate, Step, Terminal, World, author, root};
+use crate::world::{Gate, Step, Terminal, World, author, pass_seconds, root};
 
 /// What a probe does when it is called.
 #[derive(Debug)]
@@ -187,7 +186,7 @@ async fn a_tool_that_takes_too_long_gives_a_result_and_the_turn_goes_on() {
     let id = world.session(&engine).await;
     world.script(vec![Step::Call(vec![("probe", "{}")])]);
     world.send(&engine, id, "go").await;
-    tokio::time::sleep(Duration::from_secs(31)).await;
+    pass_seconds(31).await;
     let mut terminal = Terminal::attach(&engine, id, "ann").await;
     terminal.until_kind("turn_completed", 1).await;
     assert_eq!(results(&terminal), [("probe".to_owned(), ToolStatus::RetryableError)]);

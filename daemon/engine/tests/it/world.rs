@@ -109,7 +109,7 @@ impl Provider for Scripted {
                     Some(Step::Panic) => panic!("a scripted panic"),
                     Some(Step::Hang) => std::future::pending().await,
                     Some(Step::Wait(time)) => {
-                        tokio::time::sleep(time).await;
+                        tokio::time::sleep_until(Instant::now() + time).await;
                         continue;
                     }
                     Some(Step::Pass(gate)) => {
@@ -306,6 +306,11 @@ impl World {
     pub(crate) async fn kinds(&self, id: SessionId) -> Vec<String> {
         kinds(&self.log(id).await)
     }
+}
+
+/// Lets paused time go by: every timer in between fires, and nothing really waits.
+pub(crate) async fn pass_seconds(seconds: u64) {
+    tokio::time::sleep_until(Instant::now() + Duration::from_secs(seconds)).await;
 }
 
 pub(crate) fn author(name: &str) -> Author {
