@@ -18,6 +18,8 @@ use crate::output::{ColorChoice, Output};
 
 /// Longest wait for a daemon that runs to answer at all.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(5);
+/// How often a daemon is looked for or started when it ends at the very moment.
+const ATTEMPTS: u32 = 3;
 /// How long nothing is said while the daemon is started or waited for.
 const SILENCE: Duration = Duration::from_secs(2);
 
@@ -87,8 +89,13 @@ impl App {
     /// # Errors
     /// A report with [`Exit::Unreachable`].
     pub(crate) async fn client(&self) -> Result<Client, Failure> {
-        if self.may_start {
-            let options = StartOptions::default();
+        if !self.may_start {
+            return self.running_client().await;
+        }
+        let options = StartOptions::default();
+        let mut attempts = ATTEMPTS;
+        loop {
+            attempts -= 1;
             let mut running = std::pin::pin!(ensure_running(&self.paths, &options));
             let at_once = tokio::time::timeout(SILENCE, &mut running).await;
             let endpoint = if let Ok(endpoint) = at_once {
@@ -98,9 +105,14 @@ impl App {
                 running.await
             };
             let endpoint = endpoint.map_err(|error| start_failure(&error))?;
-            return Client::connect(&endpoint).await.map_err(|error| connect_failure(&error));
+            match Client::connect(&endpoint).await {
+                Ok(client) => return Ok(client),
+                // It went away after it had answered.
+                Err(ConnectError::NotRunning { .. } | ConnectError::Stopping { .. })
+                    if attempts > 0 => {}
+                Err(error) => return Err(connect_failure(&error)),
+            }
         }
-        self.running_client().await
     }
 
     /// Connects to a daemon that runs already.
@@ -241,6 +253,9 @@ fn connect_failure(error: &ConnectError) -> Failure {
 }
 
 fn start_failure(error: &StartError) -> Failure {
+    if let StartError::Connect(error) = error {
+        return connect_failure(error);
+    }
     Failure::new(Exit::Unreachable, "cannot start the daemon")
         .because(chain(error))
         .hint(error.hint())

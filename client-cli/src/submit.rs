@@ -71,6 +71,17 @@ impl Outgoing {
     }
 }
 
+/// How an accepted message waits; `None` when it does not, or its turn is about to begin.
+pub(crate) fn waits(delivery: v1::Delivery, before: u32) -> Option<String> {
+    match (before, delivery) {
+        (0, _) | (_, v1::Delivery::Interrupt) => None,
+        (_, v1::Delivery::Steer) => Some("for the running turn".to_owned()),
+        (before, v1::Delivery::Queue | v1::Delivery::Unspecified) => {
+            Some(format!("queued, {before} before it"))
+        }
+    }
+}
+
 /// The pauses of one message.
 #[derive(Debug)]
 struct Pauses {
@@ -132,6 +143,17 @@ mod tests {
     fn error(code: Code, retry_after_ms: Option<u64>) -> RpcError {
         let retry_after = retry_after_ms.map(Duration::from_millis);
         RpcError { retry_after, ..RpcError::from(Status::new(code, "")) }
+    }
+
+    #[test]
+    fn only_what_has_to_wait_is_said_to() {
+        let check = |delivery: v1::Delivery, before: u32, expect: Option<&str>| {
+            assert_eq!(waits(delivery, before).as_deref(), expect, "{delivery:?} {before}");
+        };
+        check(v1::Delivery::Queue, 0, None);
+        check(v1::Delivery::Queue, 2, Some("queued, 2 before it"));
+        check(v1::Delivery::Steer, 1, Some("for the running turn"));
+        check(v1::Delivery::Interrupt, 1, None);
     }
 
     /// Milliseconds of all pauses for an error that does not go away.

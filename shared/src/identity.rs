@@ -131,6 +131,15 @@ mod tests {
     }
 
     #[test]
+    fn only_a_script_without_a_name_is_another_one_each_time() {
+        let mut script = at(None, None, None);
+        script.pid = std::process::id();
+        assert!(!script.identity(None).is_lasting());
+        assert!(script.identity(Some("nightly")).is_lasting());
+        assert!(at(Some("pts/3"), None, None).identity(None).is_lasting());
+    }
+
+    #[test]
     fn ids_are_cut_on_a_character_and_hold_no_controls() {
         let long = format!("{}世\u{7}界", "x".repeat(125));
         let id = at(None, None, None).identity(Some(&long)).client_id;

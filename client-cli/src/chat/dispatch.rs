@@ -19,7 +19,7 @@ use crate::exit::{Exit, Failure};
 use crate::follow::Follow;
 use crate::ids;
 use crate::json::EventView;
-use crate::submit::Outgoing;
+use crate::submit::{Outgoing, waits};
 use crate::which::{self, Chosen};
 
 /// Longest wait for a command of the daemon inside a chat.
@@ -116,10 +116,8 @@ impl Conversation<'_> {
         self.view.sent(outgoing.client_message_id());
         let sent = outgoing.send(self.app, &self.client).await;
         let accepted = sent.map_err(|error| rpc_failure("cannot send the message", error))?;
-        if accepted.queue_position > 0 {
-            let before = accepted.queue_position;
-            self.view
-                .aside(Tone::Dim, &format!("  queued, {before} before it (/queue, /withdraw)"));
+        if let Some(waits) = waits(delivery, accepted.queue_position) {
+            self.view.aside(Tone::Dim, &format!("  {waits} (/queue, /withdraw)"));
         }
         self.pending.push(Follow::new(accepted.item_id));
         Ok(())

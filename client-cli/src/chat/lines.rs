@@ -154,7 +154,12 @@ pub(crate) fn footer(completed: &v1::TurnCompleted, model: &str) -> String {
     let usage = completed.usage.unwrap_or_default();
     let about = if usage.estimated { "~" } else { "" };
     let tokens = usage.prompt_tokens.saturating_add(usage.completion_tokens);
-    let mut text = format!("└ {took} · {about}{tokens} tokens · {}", one_line(model, NAME_WIDTH));
+    let mut text = format!("└ {took} · {about}{tokens} tokens");
+    // Who came in the middle of the turn has not been told it.
+    if !model.is_empty() {
+        text.push_str(" · ");
+        text.push_str(&one_line(model, NAME_WIDTH));
+    }
     match completed.end() {
         v1::TurnEnd::Unspecified | v1::TurnEnd::Answered => {}
         v1::TurnEnd::OutputLimit => text.push_str(" · cut by the model's output limit"),
@@ -201,6 +206,7 @@ mod tests {
         let mut completed =
             v1::TurnCompleted { elapsed_ms: 1_234, usage: Some(usage), ..Default::default() };
         assert_eq!(footer(&completed, "m1"), "└ 1.2 s · 312 tokens · m1");
+        assert_eq!(footer(&completed, ""), "└ 1.2 s · 312 tokens");
         completed.end = v1::TurnEnd::Refused.into();
         assert!(footer(&completed, "m1").ends_with("· refused by the provider"));
     }

@@ -17,7 +17,7 @@ use crate::exit::{Exit, Failure};
 use crate::follow::{Follow, Outcome};
 use crate::json::EventView;
 use crate::signals::{Signals, Stop};
-use crate::submit::Outgoing;
+use crate::submit::{Outgoing, waits};
 use crate::which;
 use answer::Answer;
 
@@ -42,8 +42,10 @@ pub(super) async fn run(args: &SendArgs, app: &App) -> Result<Exit, Failure> {
         return Ok(Exit::CtrlC);
     };
     let accepted = sent.map_err(|error| rpc_failure("cannot send the message", error))?;
-    if accepted.queue_position > 0 && !args.json {
-        app.output.dim_note(&format!("queued; {} before it", accepted.queue_position));
+    if let Some(waits) = waits(args.delivery.into(), accepted.queue_position)
+        && !args.json
+    {
+        app.output.dim_note(&waits);
     }
     if args.no_wait {
         if args.json {
