@@ -157,7 +157,7 @@ mod tests {
     }
 
     /// Milliseconds of all pauses for an error that does not go away.
-    fn waits(error: &RpcError) -> Vec<u128> {
+    fn pauses(error: &RpcError) -> Vec<u128> {
         let mut pauses = Pauses::default();
         std::iter::from_fn(|| pauses.after(error)).map(|pause| pause.as_millis()).collect()
     }
@@ -166,7 +166,7 @@ mod tests {
     fn an_absent_and_a_busy_daemon_are_asked_again_within_the_same_time() {
         let check = |code: Code, retry_after_ms: Option<u64>, expect: &[u128]| {
             let error = error(code, retry_after_ms);
-            assert_eq!(waits(&error), expect, "{error:?}");
+            assert_eq!(pauses(&error), expect, "{error:?}");
         };
         check(Code::Unavailable, None, &[100, 200, 500, 1_000, 2_000, 4_000]);
         check(Code::ResourceExhausted, Some(500), &[500, 500, 500, 1_000, 2_000]);
