@@ -1,6 +1,7 @@
 //! A terminal's view of a session: the log from a position, then everything as it happens.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use agentd_domain::{Author, Event, EventBody, Seq, SessionId, TurnStarted};
 use agentd_store::PageLimit;
@@ -12,6 +13,8 @@ use crate::session::{Command, Delta, Joined, Outgoing, Participant, Seat, Stream
 
 /// Events per page of a replay; a page is one message of the stream.
 const REPLAY_PAGE: PageLimit = PageLimit { events: 512, bytes: 256 * 1024 };
+/// Pause of a late terminal whose session has too much to do.
+const MAILBOX_PAUSE: Duration = Duration::from_millis(20);
 /// Events that are searched backwards for the start of the newest turns.
 const MAX_LOOK_BACK: usize = 20_000;
 
@@ -188,7 +191,11 @@ impl Attachment {
                         subscriber: Arc::clone(&subscriber),
                         reply,
                     });
-                    restart.await?;
+                    match restart.await {
+                        // A terminal that is late already can wait a little more.
+                        Err(CommandError::MailboxFull) => tokio::time::sleep(MAILBOX_PAUSE).await,
+                        restarted => restarted?,
+                    }
                 }
                 Taken::Restarted(head) => {
                     self.replay_until = head;

@@ -16,7 +16,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use agentd_domain::{Author, Clock, IdSource, InterruptReason, Seq, SessionId, TurnId};
-use agentd_store::{Batch, CrashPoints, Store, Write};
+use agentd_store::{CrashPoints, Store, Write};
 use agentd_tools::Registry;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
@@ -159,7 +159,13 @@ impl Actor {
             forget();
             self.commands.close();
             while let Ok(command) = self.commands.try_recv() {
-                refuse(command, || load::same_error(&error, self.id));
+                match (command, &error) {
+                    // What cannot be read can still be removed.
+                    (Command::Delete { reply }, CommandError::Read(_)) => {
+                        let _left = reply.send(self.delete().await);
+                    }
+                    (command, error) => refuse(command, || load::same_error(error, self.id)),
+                }
             }
             // What is damaged stays so; a disk may have room again.
             return match error {
@@ -268,16 +274,7 @@ impl Actor {
     /// Returns true when the session should be unloaded.
     pub(super) async fn on_timer(&mut self) -> bool {
         let now = Instant::now();
-        if self.partial_due.is_some_and(|due| due <= now) {
-            self.partial_due = None;
-            if let Some(live) = &self.live {
-                let partial = live.to_partial();
-                // Dropped when the store is busy: the next one has all of the text.
-                self.deps
-                    .store
-                    .commit_later(Batch::of(Write::PutPartial { session_id: self.id, partial }));
-            }
-        }
+        self.store_partial_if_due(now);
         if let Some(running) = &mut self.running
             && running.abort_at.is_some_and(|at| at <= now)
         {

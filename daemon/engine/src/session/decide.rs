@@ -307,6 +307,10 @@ pub(crate) fn found_after_stop(
     text.into_iter().chain([Draft::of(turn.turn_id, suspended)]).collect()
 }
 
+/// Stops of the daemon without a whole round in between after which users are asked whatever the
+/// policy says.
+const MAX_AUTO_RESUMES: u32 = 3;
+
 /// Applies the policy to a turn that stands still because the daemon stopped.
 pub(crate) fn resume_policy(
     state: &SessionState,
@@ -318,9 +322,12 @@ pub(crate) fn resume_policy(
         return Vec::new();
     }
     match policy {
-        AutoResume::Always => vec![Draft::of(turn.turn_id, TurnResumed { by: None })],
+        // A turn that brings the daemon down again and again must not do so for ever.
+        AutoResume::Always if turn.stops <= MAX_AUTO_RESUMES => {
+            vec![Draft::of(turn.turn_id, TurnResumed { by: None })]
+        }
         AutoResume::Never => close_turn(state, InterruptReason::NotResumed, None),
-        AutoResume::Ask => vec![Draft::of(
+        AutoResume::Ask | AutoResume::Always => vec![Draft::of(
             turn.turn_id,
             question(
                 question_id,

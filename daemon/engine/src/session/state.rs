@@ -58,6 +58,9 @@ pub(crate) struct OpenTurn {
     pub(crate) rounds: u32,
     /// Rounds at the last time that users said to go on.
     pub(crate) rounds_granted_at: u32,
+    /// How often the daemon stopped since its last whole round.
+    #[serde(default)]
+    pub(crate) stops: u32,
     /// Why it stands still.
     pub(crate) suspended: Option<SuspendReason>,
     /// What it waits for.
@@ -151,6 +154,9 @@ impl SessionState {
                 if let Some(turn) = &mut self.turn {
                     turn.active_ms += event.at.since(turn.active_since);
                     turn.suspended = Some(suspended.reason);
+                    if suspended.reason == SuspendReason::DaemonStopped {
+                        turn.stops += 1;
+                    }
                 }
             }
             EventBody::TurnResumed(_) => {
@@ -171,6 +177,7 @@ impl SessionState {
                     && message.completeness != Completeness::Incomplete
                 {
                     turn.rounds += 1;
+                    turn.stops = 0;
                     turn.open_calls = message
                         .tool_calls
                         .iter()
@@ -281,6 +288,7 @@ impl OpenTurn {
             active_ms: 0,
             rounds: 0,
             rounds_granted_at: 0,
+            stops: 0,
             suspended: None,
             question: None,
             usage: Usage::default(),

@@ -49,8 +49,11 @@ impl Actor {
                 self.interrupted(running.turn_id, last, reason, by.as_ref()).await;
             }
         }
-        for reply in running.waiting {
-            let _left = reply.send(Ok(true));
+        // When the end is not stored yet, dropping the replies makes their senders ask again.
+        if self.store_retry_at.is_none() {
+            for reply in running.waiting {
+                let _left = reply.send(Ok(true));
+            }
         }
     }
 
@@ -143,10 +146,9 @@ impl Actor {
     }
 
     async fn finish(&mut self, drafts: Vec<Draft>) {
-        if let Err(error) = self.record(drafts, Vec::new()).await {
-            self.retry_store_later(&error);
-        } else {
-            self.deps.crash_points.pass("engine.turn_ended");
+        match self.record(drafts, Vec::new()).await {
+            Ok(_seq) => self.deps.crash_points.pass("engine.turn_ended"),
+            Err(error) => self.retry_store_later(&error),
         }
     }
 }

@@ -144,6 +144,21 @@ impl Actor {
         self.store_retry_at = Some(Instant::now() + STORE_RETRY);
     }
 
+    /// Stores the text that is being written, if the last time is long enough ago.
+    pub(super) fn store_partial_if_due(&mut self, now: Instant) {
+        if self.partial_due.is_none_or(|due| due > now) {
+            return;
+        }
+        self.partial_due = None;
+        if let Some(live) = &self.live {
+            // Dropped when the store is busy: the next one has all of the text.
+            self.deps.store.commit_later(Batch::of(Write::PutPartial {
+                session_id: self.id,
+                partial: live.to_partial(),
+            }));
+        }
+    }
+
     pub(super) async fn write_snapshot_if(&mut self, every: u64) {
         let last = self.state.record.last_seq;
         if last.0 < self.snapshot_seq.0 + every || self.running.is_some() {

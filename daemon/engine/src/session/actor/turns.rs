@@ -80,7 +80,10 @@ impl Actor {
                         subscriber.push_delta(&delta);
                     }
                     let interval = self.deps.config.borrow().partial_interval;
-                    self.partial_due.get_or_insert_with(|| Instant::now() + interval);
+                    let now = Instant::now();
+                    self.partial_due.get_or_insert_with(|| now + interval);
+                    // A model that is always ahead of us must not keep the timer from its turn.
+                    self.store_partial_if_due(now);
                 }
             }
             TurnReport::Record { bodies, done } => {
