@@ -15,17 +15,18 @@ Exit codes:
     4  not found
     5  the turn was interrupted
     6  the turn waits for an answer: open it with `agentctl chat --session ID`
-  130  stopped by Ctrl-C or a signal
+  130  stopped by Ctrl-C
 
 Examples:
   agentctl chat                           talk in a new session
   agentctl chat --continue                go on where you left off
   agentctl send \"what is 17% of 2400?\"    ask once, answer on stdout
-  git diff | agentctl send --json         ask with a file, events as JSON Lines
+  git diff | agentctl send                send what another program prints
   agentctl attach last                    watch what another terminal does
 
 Environment:
   AGENTD_HOME      one folder for configuration, data, state and socket
+  AGENTD_BIN       the program that is started as the daemon
   AGENTCTL_CLIENT  same as --client
   NO_COLOR         no colour";
 
@@ -49,7 +50,7 @@ pub(crate) struct Global {
     /// Folder that holds configuration, data, state and socket
     #[arg(long, global = true, value_name = "DIR", env = "AGENTD_HOME", hide_env = true)]
     pub(crate) home: Option<PathBuf>,
-    /// Socket of the daemon
+    /// Socket of a daemon that runs already; none is started
     #[arg(long, global = true, value_name = "PATH")]
     pub(crate) socket: Option<PathBuf>,
     /// Name that stands for this terminal and keeps its place in each session
@@ -77,7 +78,9 @@ pub(crate) enum Command {
     #[command(after_help = "\
 Without an option a new session begins. Type /help inside for commands and keys.
 A message that is sent while a turn runs waits for its end; `/steer TEXT` (or `>TEXT`)
-reaches the running turn, `!TEXT` interrupts it.
+reaches the running turn, `!TEXT` interrupts it. Ctrl-C cancels the turn, twice leaves; Ctrl-D
+leaves and lets it go on. From a pipe each line is a message or a command, and waits for the end
+of the one before.
 
 Examples:
   agentctl chat
@@ -89,6 +92,7 @@ Examples:
     #[command(after_help = "\
 The answer goes to stdout as it streams, everything else to stderr. With --json each event is
 one JSON object on a line of stdout. Without TEXT, or with `-`, the message is read from stdin.
+Ctrl-C cancels the turn, or takes the message back when it still waits.
 
 Examples:
   agentctl send \"list the files here\"
@@ -99,6 +103,9 @@ Examples:
     Send(SendArgs),
     /// Watch a session until Ctrl-C, without writing to it
     #[command(after_help = "\
+Ctrl-C ends the watching, not the turn. What a terminal was shown is not shown to it again, unless
+--from asks for it.
+
 Examples:
   agentctl attach last
   agentctl attach 01JZ --from 1 --json")]
@@ -106,11 +113,11 @@ Examples:
     /// List, show, rename, delete, copy, export and import sessions
     #[command(subcommand)]
     Sessions(SessionsCommand),
-    /// Show how the daemon is
+    /// Show how the daemon is; none is started for that
     Status(JsonArgs),
     /// Stop the daemon and wait until it is gone
     Shutdown,
-    /// Make the daemon read its configuration again
+    /// Make the running daemon read its configuration again
     Reload,
     /// Write a consistent copy of the store while the daemon runs
     #[command(after_help = "\
@@ -136,7 +143,7 @@ pub(crate) struct WhichSession {
     /// Session by id, by at least 4 characters of its beginning, or `last`
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
-    /// The session that was used last
+    /// The session that was used last, or a new one when there is none
     #[arg(long = "continue")]
     pub(crate) resume: bool,
     /// A new session (the default)
@@ -158,12 +165,12 @@ pub(crate) struct ChatArgs {
 /// What happens to a message when a turn is running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum DeliveryChoice {
-    /// It runs after the turn.
+    /// The message runs after the turn.
     #[default]
     Queue,
-    /// The running turn is shown it at its next tool boundary.
+    /// The running turn gets the message at its next tool boundary; after it, if there is none.
     Steer,
-    /// The running turn is cancelled, then it runs.
+    /// The running turn is cancelled, then the message runs.
     Interrupt,
 }
 
@@ -280,7 +287,7 @@ pub(crate) struct RenameArgs {
 /// Options of `sessions delete`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct DeleteArgs {
-    /// Sessions by id or by at least 4 characters of its beginning
+    /// Sessions by id, or by at least 4 characters of the beginning of one
     #[arg(value_name = "ID", required = true)]
     pub(crate) sessions: Vec<String>,
     /// Do not ask
