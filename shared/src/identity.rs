@@ -56,13 +56,17 @@ impl Surroundings {
     fn identity(&self, wanted: Option<&str>) -> Identity {
         let user = &self.user;
         let place = self.tty.clone().unwrap_or_else(|| pipe_name(self.pid));
-        let name = clean(&format!("{user}@{place}"));
         let given = wanted.or(self.client.as_deref()).map(clean).filter(|id| !id.is_empty());
-        let client_id = given.unwrap_or_else(|| match (&self.tty, &self.tmux_pane) {
+        // Who names a terminal wants others to see the name.
+        if let Some(name) = given {
+            return Identity { client_id: name.clone(), name };
+        }
+        let name = clean(&format!("{user}@{place}"));
+        let client_id = match (&self.tty, &self.tmux_pane) {
             // A pane keeps its number while terminals are handed out anew.
             (Some(_), Some(pane)) => clean(&format!("{user}@tmux{pane}")),
             _ => name.clone(),
-        });
+        };
         Identity { client_id, name }
     }
 }
@@ -124,8 +128,8 @@ mod tests {
         };
         check(at(Some("pts/3"), None, None), None, "ann@pts/3", "ann@pts/3");
         check(at(Some("pts/3"), None, Some("%5")), None, "ann@tmux%5", "ann@pts/3");
-        check(at(Some("pts/3"), Some("desk"), Some("%5")), None, "desk", "ann@pts/3");
-        check(at(Some("pts/3"), Some("desk"), None), Some("left"), "left", "ann@pts/3");
+        check(at(Some("pts/3"), Some("desk"), Some("%5")), None, "desk", "desk");
+        check(at(Some("pts/3"), Some("desk"), None), Some("left"), "left", "left");
         check(at(None, None, Some("%5")), None, "ann@pipe-77", "ann@pipe-77");
         check(at(None, None, None), Some(" \u{1b} "), "ann@pipe-77", "ann@pipe-77");
     }

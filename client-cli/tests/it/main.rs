@@ -1,5 +1,6 @@
-//! The program as a user starts it, without a daemon.
+//! The program as a user starts it: alone, and in terminals on one session of the real daemon.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod command_line;
+mod two_terminals;

@@ -1,0 +1,157 @@
+//! Two terminals on one session: the real `agentctl` in two ptys, the real `agentd`.
+
+use std::path::PathBuf;
+
+use agentd_testkit::{Gate, Home, LlmServer, ProcessDaemon, ProcessDaemonBuilder, Pty, Reply};
+
+const PROMPT: &str = "❯";
+
+/// The daemon's program, which a build of the workspace puts beside ours.
+fn agentd_program() -> PathBuf {
+    let program = PathBuf::from(env!("CARGO_BIN_EXE_agentctl")).with_file_name("agentd");
+    assert!(program.is_file(), "{} is missing: cargo build -p agentd", program.display());
+    program
+}
+
+fn agentd() -> ProcessDaemonBuilder {
+    ProcessDaemon::builder(agentd_program())
+}
+
+fn chat(home: &Home, name: &str, arguments: &[&str]) -> Pty {
+    let mut builder = Pty::builder(env!("CARGO_BIN_EXE_agentctl"))
+        .env("AGENTD_HOME", home.dir())
+        .env("AGENTD_BIN", agentd_program())
+        .env("AGENTCTL_CLIENT", name)
+        .current_dir(&home.workspace())
+        .size(90, 40)
+        .arg("chat");
+    for argument in arguments {
+        builder = builder.arg(argument);
+    }
+    builder.spawn()
+}
+
+/// The answers that a terminal shows, without what it says about others and itself.
+fn answers(terminal: &Pty) -> Vec<String> {
+    let text = terminal.text();
+    let is_answer = |line: &&str| line.starts_with("answer ");
+    text.lines().map(str::trim_end).filter(is_answer).map(str::to_owned).collect()
+}
+
+/// An answer of three lines that stops after each until its gate opens.
+fn gated_answer(name: &str, gates: &[Gate; 2]) -> Reply {
+    Reply::sse()
+        .text_delta(&format!("answer {name} 使用 one\n\n"))
+        .wait(&gates[0])
+        .text_delta(&format!("answer {name} 😀 two\n\n"))
+        .wait(&gates[1])
+        .text_delta(&format!("answer {name} three\n"))
+        .finish("stop")
+        .done()
+}
+
+#[tokio::test]
+async fn two_terminals_share_a_session_and_end_with_the_same_text() {
+    let llm = LlmServer::start().await;
+    let daemon = agentd().llm(&llm).start().await;
+    let first = [Gate::new(), Gate::new()];
+    let second = [Gate::new(), Gate::new()];
+    llm.push(gated_answer("first", &first));
+    llm.push(gated_answer("second", &second));
+    llm.push(Reply::text("answer third\n"));
+
+    let ann = chat(daemon.home(), "ann", &["--new"]);
+    ann.wait_for(PROMPT).await;
+    ann.send("question of ann\r");
+    ann.wait_for("answer first 使用 one").await;
+
+    // Bob comes in the middle of the stream and gets it from its start.
+    let bob = chat(daemon.home(), "bob", &["--continue"]);
+    bob.wait_for("answer first 使用 one").await;
+    ann.wait_for("bob joined").await;
+    first[0].release();
+    bob.wait_for("answer first 😀 two").await;
+    ann.wait_for("answer first 😀 two").await;
+    first[1].release();
+    bob.wait_for("answer first three").await;
+    ann.wait_for("answer first three").await;
+
+    // Ann sends while Bob's turn runs.
+    bob.send("question of bob\r");
+    bob.wait_for("answer second 使用 one").await;
+    ann.wait_for("question of bob").await;
+    ann.send("ann once more\r");
+    bob.wait_for("ann once more").await;
+    ann.wait_for("queued").await;
+    second[0].release();
+    second[1].release();
+    for terminal in [&ann, &bob] {
+        terminal.wait_for("answer third").await;
+    }
+
+    let expect = [
+        "answer first 使用 one",
+        "answer first 😀 two",
+        "answer first three",
+        "answer second 使用 one",
+        "answer second 😀 two",
+        "answer second three",
+        "answer third",
+    ];
+    assert_eq!(answers(&ann), expect);
+    assert_eq!(answers(&bob), expect);
+    assert_eq!(llm.violations(), Vec::<String>::new());
+    for terminal in [ann, bob] {
+        terminal.wait_for(PROMPT).await;
+        terminal.send("\x04");
+        assert_eq!(terminal.wait_exit().await, 0);
+    }
+    daemon.terminate().await;
+}
+
+#[tokio::test]
+async fn who_interrupts_is_seen_by_the_other_terminal() {
+    let llm = LlmServer::start().await;
+    let daemon = agentd().llm(&llm).start().await;
+    llm.push(Reply::sse().text_delta("answer begun\n\n").stall());
+    let ann = chat(daemon.home(), "ann", &["--new"]);
+    ann.wait_for(PROMPT).await;
+    ann.send("a long one\r");
+    ann.wait_for("answer begun").await;
+    let bob = chat(daemon.home(), "bob", &["--continue"]);
+    bob.wait_for("answer begun").await;
+    bob.send("\x03");
+    for terminal in [&ann, &bob] {
+        terminal.wait_for("interrupted").await;
+    }
+    ann.wait_for("by bob").await;
+    daemon.terminate().await;
+}
+
+#[tokio::test]
+async fn a_killed_daemon_is_started_again_and_the_stream_goes_on_where_it_stopped() {
+    let llm = LlmServer::start().await;
+    let daemon = agentd().llm(&llm).start().await;
+    let gates = [Gate::new(), Gate::new()];
+    llm.push(gated_answer("first", &gates));
+    let ann = chat(daemon.home(), "ann", &["--new"]);
+    ann.wait_for(PROMPT).await;
+    ann.send("survive this\r");
+    ann.wait_for("answer first 使用 one").await;
+    let home = daemon.kill().await;
+
+    // The chat starts another daemon by itself, which asks about the turn.
+    ann.wait_for("connection lost").await;
+    ann.wait_for("Go on with it?").await;
+    llm.push(Reply::text("answer whole\n"));
+    ann.send("continue\r");
+    ann.wait_for("answer whole").await;
+    // Enough to see that the session lives: the daemon that the chat started is told to end.
+    let ended = tokio::process::Command::new(env!("CARGO_BIN_EXE_agentctl"))
+        .env("AGENTD_HOME", home.dir())
+        .arg("shutdown")
+        .output()
+        .await
+        .unwrap();
+    assert!(ended.status.success(), "{ended:?}");
+}
