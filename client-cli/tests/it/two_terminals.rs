@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use rustix::process::{Pid, Signal, kill_process};
+
 use agentd_testkit::{Gate, Home, LlmServer, ProcessDaemon, ProcessDaemonBuilder, Pty, Reply};
 
 const PROMPT: &str = "❯";
@@ -154,4 +156,30 @@ async fn a_killed_daemon_is_started_again_and_the_stream_goes_on_where_it_stoppe
         .await
         .unwrap();
     assert!(ended.status.success(), "{ended:?}");
+}
+
+/// Leaves the chat in some way and compares the terminal's modes with those before.
+async fn check_restored(home: &Home, what: &str, leave: impl FnOnce(&Pty)) {
+    let terminal = chat(home, "ann", &["--new"]);
+    terminal.wait_for(PROMPT).await;
+    assert_ne!(terminal.modes(), terminal.modes_at_start(), "{what}: the editor is on");
+    leave(&terminal);
+    terminal.wait_exit().await;
+    assert_eq!(terminal.modes(), terminal.modes_at_start(), "{what}");
+}
+
+#[tokio::test]
+async fn tu_02_the_terminal_is_as_before_however_the_chat_ends() {
+    let daemon = agentd().start().await;
+    let signal = |signal: Signal| {
+        move |terminal: &Pty| {
+            let pid = i32::try_from(terminal.pid()).ok().and_then(Pid::from_raw).unwrap();
+            kill_process(pid, signal).unwrap();
+        }
+    };
+    check_restored(daemon.home(), "Ctrl-D", |terminal| terminal.send("\x04")).await;
+    check_restored(daemon.home(), "/quit", |terminal| terminal.send("/quit\r")).await;
+    check_restored(daemon.home(), "SIGTERM", signal(Signal::TERM)).await;
+    check_restored(daemon.home(), "SIGHUP", signal(Signal::HUP)).await;
+    daemon.terminate().await;
 }

@@ -58,7 +58,9 @@ impl PtyBuilder {
     pub fn spawn(self) -> Pty {
         let Self { command, size } = self;
         let pair = native_pty_system().openpty(size).expect("open a terminal");
+        let modes_at_start = modes(&*pair.master);
         let child = pair.slave.spawn_command(command).expect("start the program");
+        let pid = child.process_id();
         // The terminal ends with the program only when nobody else holds it.
         drop(pair.slave);
         let reader = pair.master.try_clone_reader().expect("read from the terminal");
@@ -80,7 +82,7 @@ impl PtyBuilder {
             let mut child = child;
             exit_tx.send_replace(Some(child.wait().expect("wait for the program")));
         });
-        Pty { shared, master: pair.master, killer, exit }
+        Pty { shared, master: pair.master, killer, exit, pid, modes_at_start }
     }
 }
 
@@ -129,6 +131,13 @@ pub struct Pty {
     master: Box<dyn MasterPty + Send>,
     killer: Box<dyn portable_pty::ChildKiller + Send + Sync>,
     exit: watch::Receiver<Option<ExitStatus>>,
+    pid: Option<u32>,
+    modes_at_start: String,
+}
+
+/// The terminal's line discipline: echo, line editing, signals.
+fn modes(master: &(dyn MasterPty + Send)) -> String {
+    format!("{:?}", master.get_termios().expect("the modes of the terminal"))
 }
 
 impl fmt::Debug for Pty {
@@ -145,6 +154,21 @@ impl Pty {
         command.env("PATH", "/usr/bin:/bin");
         command.env("TERM", "xterm-256color");
         PtyBuilder { command, size: PtySize { rows: 30, cols: 100, ..PtySize::default() } }
+    }
+
+    /// The program's process id.
+    pub fn pid(&self) -> u32 {
+        self.pid.expect("the program has started")
+    }
+
+    /// The terminal's modes now, as a text to compare.
+    pub fn modes(&self) -> String {
+        modes(&*self.master)
+    }
+
+    /// The terminal's modes before the program started.
+    pub fn modes_at_start(&self) -> &str {
+        &self.modes_at_start
     }
 
     /// Types. A line ends with `\r`; `\x03` is Ctrl-C.
