@@ -108,7 +108,8 @@ mod tests {
 
     #[test]
     fn head_and_tail_are_cut_on_line_ends() {
-        let text = (0..100).map(|n| format!("line {n}\n")).collect::<String>();
+        let lines: Vec<String> = (0..100).map(|n| format!("line {n}")).collect();
+        let text = lines.join("\n") + "\n";
         let cut = cut_head_tail(&text, 60);
         assert_eq!(
             cut,

@@ -365,7 +365,7 @@ fn the_next_step_follows_from_the_state_and_whether_a_task_runs() {
 fn a_turn_that_stops_the_daemon_again_and_again_is_not_resumed_for_ever() {
     let mut log = running();
     let mut asked = false;
-    for _ in 0..MAX_AUTO_RESUMES + 1 {
+    for _ in 0..=MAX_AUTO_RESUMES {
         log.add(found_after_stop(&log.state, None));
         let drafts = resume_policy(&log.state, AutoResume::Always, question(3));
         asked = matches!(drafts.first(), Some(Draft { body: EventBody::QuestionAsked(_), .. }));
