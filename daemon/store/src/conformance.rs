@@ -23,7 +23,7 @@ pub mod sample;
 mod sessions;
 
 pub use concurrency::{
-    commits_of_200_tasks_at_once_all_return, reads_see_what_was_committed_before,
+    sd_02_commits_of_200_tasks_at_once_all_return, reads_see_what_was_committed_before,
     sessions_written_at_once_do_not_mix,
 };
 pub use logs::{
@@ -65,7 +65,7 @@ macro_rules! store_conformance {
             later_batches_keep_their_order,
             a_deleted_session_is_gone,
             a_closed_store_refuses_everything,
-            commits_of_200_tasks_at_once_all_return,
+            sd_02_commits_of_200_tasks_at_once_all_return,
             sessions_written_at_once_do_not_mix,
             reads_see_what_was_committed_before,
         }

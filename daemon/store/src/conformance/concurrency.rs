@@ -9,7 +9,7 @@ use crate::Store;
 use crate::conformance::sample::{ALL, append, events, session_id};
 
 /// Case SD-02: nobody waits for ever.
-pub async fn commits_of_200_tasks_at_once_all_return(store: Arc<dyn Store>) {
+pub async fn sd_02_commits_of_200_tasks_at_once_all_return(store: Arc<dyn Store>) {
     let mut tasks = JoinSet::new();
     for task in 0..200 {
         let store = Arc::clone(&store);
