@@ -1,10 +1,12 @@
 //! A terminal's view of a session: the log from a position, then everything as it happens.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use agentd_domain::{Author, Event, EventBody, Seq, SessionId, TurnStarted};
-use agentd_store::PageLimit;
+use agentd_store::{Page, PageLimit, ReadError};
+use tokio::task::JoinSet;
 
 use crate::digest;
 use crate::engine::Engine;
@@ -67,7 +69,9 @@ pub struct Attachment {
     next: Seq,
     replay_until: Seq,
     caught_up: bool,
-    ready: std::collections::VecDeque<AttachmentItem>,
+    ready: VecDeque<AttachmentItem>,
+    /// The next page of the replay; at most one.
+    ahead: JoinSet<(Seq, Result<Page, ReadError>)>,
 }
 
 impl Engine {
@@ -97,7 +101,8 @@ impl Engine {
             next: head.next(),
             replay_until: head,
             caught_up: false,
-            ready: std::collections::VecDeque::new(),
+            ready: VecDeque::new(),
+            ahead: JoinSet::new(),
         };
         let store = &*self.deps().store;
         let cursor = store.cursor(id, &client_id).await?;
@@ -207,8 +212,8 @@ impl Attachment {
     }
 
     async fn replay(&mut self) -> Result<Option<AttachmentItem>, CommandError> {
-        let store = Arc::clone(&self.engine.deps().store);
-        let page = store.events(self.session_id, self.next, REPLAY_PAGE).await?;
+        let page = self.page().await?;
+        let goes_on = page.more;
         let events: Vec<_> = page
             .events
             .into_iter()
@@ -221,7 +226,32 @@ impl Attachment {
             return Ok(None);
         };
         self.next = last.seq.next();
+        if goes_on && self.next <= self.replay_until {
+            self.read_ahead();
+        }
         Ok(Some(AttachmentItem::Events(events)))
+    }
+
+    /// The page that begins at `next`.
+    async fn page(&mut self) -> Result<Page, CommandError> {
+        loop {
+            match self.ahead.join_next().await {
+                Some(Ok((from, page))) if from == self.next => return Ok(page?),
+                // Read for a position that has since been passed by other ways.
+                Some(Ok(_passed)) => {}
+                Some(Err(broken)) => {
+                    return Err(ReadError::Corrupt { detail: broken.to_string() }.into());
+                }
+                None => self.read_ahead(),
+            }
+        }
+    }
+
+    /// Reads the page that begins at `next` while the terminal is busy with the one before.
+    fn read_ahead(&mut self) {
+        let store = Arc::clone(&self.engine.deps().store);
+        let (id, from) = (self.session_id, self.next);
+        self.ahead.spawn(async move { (from, store.events(id, from, REPLAY_PAGE).await) });
     }
 
     fn sort_in(&mut self, items: Vec<Outgoing>) {
