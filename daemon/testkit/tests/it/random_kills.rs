@@ -1,6 +1,7 @@
 //! A daemon that is killed at random again and again loses nothing that it acknowledged.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use agentd_proto::v1;
 use agentd_proto::v1::event::Body;
@@ -11,6 +12,9 @@ use crate::support::{agentd, append_then_answer, check_lines, check_log, wait_id
 /// More rounds than by default.
 const ROUNDS: &str = "AGENTD_KILL_ROUNDS";
 const SESSIONS: usize = 2;
+/// Rounds after which new sessions and a new model take over, so that a long run does not slow down
+/// with the length of its logs.
+const ROUNDS_PER_SESSION: usize = 10;
 /// Most messages that one sender has accepted in a round: more than the kill lets be answered.
 const MESSAGES: usize = 20;
 
@@ -61,14 +65,25 @@ async fn check(home: &Home, llm: &LlmServer, sessions: &[Session], what: &str) {
 #[tokio::test]
 async fn a_daemon_killed_at_random_loses_nothing_that_it_acknowledged_and_repeats_no_effect() {
     let rounds: usize = std::env::var(ROUNDS).map_or(12, |rounds| rounds.parse().unwrap());
-    let llm = LlmServer::start().await;
-    llm.set_default(append_then_answer);
     let mut home = Home::new();
     home.set("session.auto_resume", "always");
     home.set("session.queue_limit", 10_000);
+    let mut acknowledged = 0;
+    for first in (0..rounds).step_by(ROUNDS_PER_SESSION) {
+        let these = first..rounds.min(first + ROUNDS_PER_SESSION);
+        acknowledged += kill_and_check(&home, these).await;
+    }
+    assert!(acknowledged > rounds, "only {acknowledged} messages were ever acknowledged");
+}
+
+/// Kills the daemon once a round, each time at work on the same sessions; returns how many messages
+/// were acknowledged.
+async fn kill_and_check(home: &Home, rounds: Range<usize>) -> usize {
+    let llm = LlmServer::start().await;
+    llm.set_default(append_then_answer);
     let mut sessions: Vec<Session> = Vec::new();
-    for round in 0..rounds {
-        let daemon = agentd().home(&home).llm(&llm).start().await;
+    for round in rounds {
+        let daemon = agentd().home(home).llm(&llm).start().await;
         let mut senders = tokio::task::JoinSet::new();
         for n in 0..SESSIONS {
             let driver = if let Some(session) = sessions.get(n) {
@@ -90,12 +105,11 @@ async fn a_daemon_killed_at_random_loses_nothing_that_it_acknowledged_and_repeat
         }
         daemon.kill().await;
         while let Some(sent) = senders.join_next().await {
-            let (n, acknowledged) = sent.unwrap();
+            let (n, acknowledged) = sent.expect("the sender ran to its end");
             sessions[n].acknowledged.extend(acknowledged);
         }
-        check(&home, &llm, &sessions, &format!("round {round}")).await;
+        check(home, &llm, &sessions, &format!("round {round}")).await;
     }
-    let total: usize = sessions.iter().map(|session| session.acknowledged.len()).sum();
-    assert!(total > rounds, "only {total} messages were ever acknowledged");
     assert_eq!(llm.violations(), Vec::<String>::new());
+    sessions.iter().map(|session| session.acknowledged.len()).sum()
 }
