@@ -24,7 +24,7 @@ use crate::error::CommandError;
 use crate::model::ResolvedModel;
 use crate::session::{DeltaChannel, OpenCall, SessionDeps};
 
-pub(crate) use conversation::Conversation;
+pub(crate) use conversation::{Conversation, KeptConversation};
 
 /// What a turn tells its actor.
 #[derive(Debug)]
@@ -40,6 +40,8 @@ pub(crate) enum TurnReport {
     Delta { item_id: ItemId, channel: DeltaChannel, text: String },
     /// Steps to record. `done` is answered when they are durable.
     Record { bodies: Vec<EventBody>, done: Option<oneshot::Sender<Result<(), CommandError>>> },
+    /// The conversation before this turn's own steps, for the next turn.
+    Keep(KeptConversation),
     /// A tool boundary: which steering messages are there?
     TakeSteering { reply: oneshot::Sender<Result<Vec<Arc<str>>, CommandError>> },
 }
@@ -92,6 +94,8 @@ pub(crate) struct TurnTask {
     pub(crate) workspace: PathBuf,
     pub(crate) model: String,
     pub(crate) context_from: Seq,
+    /// What the turn before has read already.
+    pub(crate) kept: Option<KeptConversation>,
     /// The calls without results when this turn goes on after a stop; none for a new turn.
     pub(crate) resume: Option<Vec<OpenCall>>,
     /// Rounds that count against the limit already.
@@ -189,14 +193,16 @@ impl TurnTask {
     }
 
     /// Reads the conversation from the log and leaves out what the model's window cannot hold.
-    async fn build_context(&self, model: &ResolvedModel) -> Result<Conversation, Ended> {
-        let mut conversation = Conversation::default();
-        let read = crate::session::for_each_event(
-            &*self.deps.store,
-            self.session_id,
-            self.context_from,
-            |event| conversation.apply(event),
-        );
+    async fn build_context(&mut self, model: &ResolvedModel) -> Result<Conversation, Ended> {
+        let (mut conversation, mut last, from) = match self.kept.take() {
+            Some(KeptConversation { conversation, last }) => (conversation, last, last.next()),
+            None => (Conversation::default(), Seq::ZERO, self.context_from),
+        };
+        let read =
+            crate::session::for_each_event(&*self.deps.store, self.session_id, from, |event| {
+                conversation.apply(event);
+                last = event.seq;
+            });
         if let Err(error) = read.await {
             tracing::error!(%error, "the conversation could not be read");
             return Err(Ended(TurnOutcome::Failed {
@@ -215,6 +221,10 @@ impl TurnTask {
         if let Some((first_kept_seq, dropped_tokens)) = conversation.trim(budget) {
             let trimmed = ContextTrimmed { first_kept_seq, dropped_tokens };
             self.record_steps(vec![trimmed.into()]).await?;
+        }
+        let kept = KeptConversation { conversation: conversation.clone(), last };
+        if kept.is_small() {
+            self.report(TurnReport::Keep(kept)).await?;
         }
         Ok(conversation)
     }

@@ -32,7 +32,7 @@ use crate::config::EngineConfig;
 use crate::error::CommandError;
 use crate::model::ModelSource;
 use crate::tasks::Tasks;
-use crate::turn::{TurnOutcome, TurnReport};
+use crate::turn::{KeptConversation, TurnOutcome, TurnReport};
 
 /// Reports that may wait. A turn that is ahead of its actor by more waits; its provider does too.
 const REPORTS: usize = 256;
@@ -105,6 +105,8 @@ pub(crate) struct Actor {
     turns: JoinSet<TurnOutcome>,
     pub(super) running: Option<Running>,
     pub(super) live: Option<LiveItem>,
+    /// What the last turn read of the log, so that the next one reads only what is new.
+    kept: Option<KeptConversation>,
     subscribers: Vec<Arc<Subscriber>>,
     gauges: Arc<Gauges>,
     snapshot_seq: Seq,
@@ -137,6 +139,7 @@ impl Actor {
             turns: JoinSet::new(),
             running: None,
             live: None,
+            kept: None,
             subscribers: Vec::new(),
             gauges,
             snapshot_seq: Seq::ZERO,

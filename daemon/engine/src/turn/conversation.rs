@@ -16,14 +16,33 @@ use crate::session::OUTCOME_UNKNOWN;
 const BROKEN_OFF: &str = "\n\n[this answer was interrupted here]";
 
 /// Turns, oldest first.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Conversation {
     turns: Vec<TurnMessages>,
     /// Accepted messages that no turn has used yet.
     waiting: HashMap<ItemId, (Seq, Arc<str>)>,
 }
 
+/// A conversation as the log had it at a position, kept from one turn to the next.
 #[derive(Debug)]
+pub(crate) struct KeptConversation {
+    pub(crate) conversation: Conversation,
+    /// Last event that was folded in.
+    pub(crate) last: Seq,
+}
+
+impl KeptConversation {
+    /// Estimated tokens above which a conversation is read anew rather than kept in memory: about a
+    /// megabyte of text.
+    const MAX_TOKENS: u64 = 250_000;
+
+    /// True when it may stay in memory.
+    pub(crate) fn is_small(&self) -> bool {
+        self.conversation.tokens() <= Self::MAX_TOKENS
+    }
+}
+
+#[derive(Debug, Clone)]
 struct TurnMessages {
     turn_id: TurnId,
     /// First event that belongs to the turn, its user messages included.

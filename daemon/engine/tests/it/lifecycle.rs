@@ -1,6 +1,6 @@
 //! Loading, unloading, snapshots, titles, removal.
 
-use agentd_domain::{Delivery, SessionStatus, TitleSource};
+use agentd_domain::{Delivery, Seq, SessionStatus, TitleSource};
 use agentd_engine::{CommandError, EngineStats, StreamEnd, TitlePolicy};
 
 use crate::world::{Terminal, World, author, pass_seconds, text};
@@ -110,4 +110,43 @@ async fn stopping_suspends_the_turn_ends_streams_and_refuses_commands() {
     );
     let refused = engine.submit(id, world.message("late", Delivery::Queue)).await;
     assert!(matches!(refused, Err(CommandError::Stopping)), "{refused:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_reads_only_what_is_new_and_sends_what_a_fresh_reader_would() {
+    let world = World::new();
+    let engine = world.engine();
+    let id = world.session(&engine).await;
+    let mut terminal = Terminal::attach(&engine, id, "ann").await;
+    for turn in 1..=3 {
+        world.send(&engine, id, "hello").await;
+        terminal.until_kind("turn_completed", turn).await;
+    }
+    let seen = engine.view(id).await.unwrap().record.last_seq;
+    world.store.reads.lock().unwrap().clear();
+    world.send(&engine, id, "once more").await;
+    terminal.until_kind("turn_completed", 4).await;
+    let reads = world.store.reads.lock().unwrap().clone();
+    assert!(reads.len() == 1 && reads[0].0 > 2, "{reads:?} after {seen}");
+
+    // The same question to a session that was just loaded, whose turn reads the whole log.
+    drop(terminal);
+    world.crash(engine).await;
+    let engine = world.engine();
+    world.store.reads.lock().unwrap().clear();
+    let mut terminal = Terminal::attach(&engine, id, "ann").await;
+    world.send(&engine, id, "once more").await;
+    terminal.until_kind("turn_completed", 5).await;
+    let requests: Vec<_> = world
+        .provider
+        .requests
+        .lock()
+        .unwrap()
+        .iter()
+        .map(|request| request.messages.clone())
+        .collect();
+    let [.., kept, fresh] = &requests[..] else { panic!("{} requests", requests.len()) };
+    assert_eq!(fresh[..kept.len()], kept[..], "what was sent stays the beginning");
+    let reads = world.store.reads.lock().unwrap().clone();
+    assert!(reads.contains(&Seq(1)), "{reads:?}");
 }

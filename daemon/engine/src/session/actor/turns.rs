@@ -45,6 +45,7 @@ impl Actor {
             workspace: self.state.record.workspace.clone().into(),
             model: self.state.record.model.clone(),
             context_from: self.state.context_from,
+            kept: self.kept.take(),
             resume: self.state.turn.is_some().then_some(open_calls),
             rounds,
             deps: Arc::clone(&self.deps),
@@ -95,6 +96,7 @@ impl Actor {
                     let _cancelled = done.send(recorded.map(|_seq| ()));
                 }
             }
+            TurnReport::Keep(kept) => self.kept = Some(kept),
             TurnReport::TakeSteering { reply } => {
                 let steered = match decide::deliver_steering(&self.state) {
                     None => Ok(Vec::new()),
