@@ -6,9 +6,13 @@ use crate::steps::{Step, cargo, has_cargo_command};
 /// Every check that the build server runs.
 pub(crate) fn all() -> Vec<Step> {
     let tests = if has_cargo_command("nextest") {
-        Step::run("tests", cargo(&["nextest", "run", "--workspace"]))
+        Step::run("tests", cargo(&["nextest", "run", "--workspace", "--no-fail-fast"]))
     } else {
-        Step::run("tests", cargo(&["test", "--workspace", "--lib", "--bins", "--tests"])).with_note(
+        Step::run(
+            "tests",
+            cargo(&["test", "--workspace", "--no-fail-fast", "--lib", "--bins", "--tests"]),
+        )
+        .with_note(
             "cargo-nextest is not installed, so `cargo test` runs them and nothing ends a test \
              that waits for ever (`cargo install cargo-nextest --locked`)",
         )

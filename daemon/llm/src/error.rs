@@ -36,7 +36,7 @@ pub enum LlmError {
     #[error("the provider sent an empty answer")]
     Empty,
     /// A key is needed and there is none, or it cannot be read.
-    #[error("no API key: {message}")]
+    #[error("no usable API key: {message}")]
     NoKey {
         /// Where one was looked for and what to do.
         message: String,
@@ -240,6 +240,6 @@ mod tests {
             assert_eq!((report.code.as_str(), report.retryable), (error.code(), *is_retryable));
         }
         // A new variant needs a row: the match in `code` names all of them.
-        assert_eq!(codes.len(), 14);
+        assert_eq!(codes.len(), 15);
     }
 }

@@ -290,7 +290,7 @@ mod tests {
         check(
             "http://x/v1",
             Some("a\nb"),
-            "the provider refused the API key (0): the key holds characters that no header can carry",
+            "no usable API key: the key holds characters that no header can carry",
         );
     }
 

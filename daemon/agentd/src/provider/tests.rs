@@ -76,7 +76,7 @@ async fn a_missing_key_is_named() {
     let config = ProviderConfig { kind: ProviderKind::DeepSeek, ..auto() };
     assert_eq!(
         check(config, &[]).await,
-        "no API key: set DEEPSEEK_API_KEY or provider.api_key_file"
+        "no usable API key: set DEEPSEEK_API_KEY or provider.api_key_file"
     );
 }
 
