@@ -40,6 +40,8 @@ struct Inner {
     log_level: Option<LogLevel>,
     facts: ProcessFacts,
     warnings: Mutex<Vec<String>>,
+    /// Why the newest configuration is not in force.
+    reload_failure: Mutex<Option<String>>,
 }
 
 /// Flags that outweigh file and environment.
@@ -109,6 +111,7 @@ impl Control {
                 log_level,
                 facts,
                 warnings: Mutex::default(),
+                reload_failure: Mutex::default(),
             }),
         }
     }
@@ -128,6 +131,13 @@ impl Control {
     /// # Errors
     /// When the new configuration is wrong; the old one stays in force.
     pub fn reload(&self, models: &Models) -> Result<(Option<PathBuf>, Vec<String>), ConfigError> {
+        let reloaded = self.try_reload(models);
+        let failure = reloaded.as_ref().err().map(ToString::to_string);
+        *self.inner.reload_failure.lock().unwrap_or_else(PoisonError::into_inner) = failure;
+        reloaded
+    }
+
+    fn try_reload(&self, models: &Models) -> Result<(Option<PathBuf>, Vec<String>), ConfigError> {
         let inner = &*self.inner;
         let mut loaded = config::load(&inner.config_file, &inner.env)?;
         inner.overrides.apply(&mut loaded.config);
@@ -171,7 +181,12 @@ impl Control {
 
     /// Things that somebody should look at.
     pub fn warnings(&self) -> Vec<String> {
-        self.warnings_mut(|warnings| warnings.clone())
+        let mut all = self.warnings_mut(|warnings| warnings.clone());
+        let failure = self.inner.reload_failure.lock().unwrap_or_else(PoisonError::into_inner);
+        all.extend(failure.iter().map(|failure| {
+            format!("the configuration was changed but is not in force: {failure}")
+        }));
+        all
     }
 
     fn warnings_mut<T>(&self, with: impl FnOnce(&mut Vec<String>) -> T) -> T {

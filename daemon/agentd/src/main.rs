@@ -103,6 +103,8 @@ fn run(arguments: Arguments, paths: Paths) -> ExitCode {
         Ok(log_level) => log_level,
         Err(error) => return fail(exit::USAGE, &error.to_string(), "see `agentd config show`"),
     };
+    // Whatever the daemon makes is its user's alone.
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return fail(exit::FAILED, &error.to_string(), "check the limits of threads"),

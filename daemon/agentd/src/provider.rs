@@ -47,6 +47,8 @@ pub struct ProviderReport {
     pub source: String,
     /// Models to choose from, as far as known.
     pub models: Vec<String>,
+    /// Why nothing can be asked now, as far as known.
+    pub problem: Option<String>,
 }
 
 /// The models of this daemon.
@@ -170,14 +172,23 @@ impl Models {
                 };
             }
         };
-        let models = tokio::time::timeout(MODELS_TIMEOUT, found.provider.models()).await;
+        let listed = tokio::time::timeout(MODELS_TIMEOUT, found.provider.models()).await;
+        // The list is a help for choosing: an endpoint without one can still answer.
+        let (models, problem) = match listed {
+            Ok(Ok(models)) => (models, None),
+            Ok(Err(error @ (LlmError::Connect { .. } | LlmError::Auth { .. }))) => {
+                (Vec::new(), Some(error.to_string()))
+            }
+            Ok(Err(_no_list)) => (Vec::new(), None),
+            Err(_silent) => (Vec::new(), Some("the provider does not answer".to_owned())),
+        };
         ProviderReport {
             kind: found.provider.kind().to_owned(),
             base_url: found.provider.base_url().to_owned(),
             model: found.model,
             source: found.source,
-            // The list is a help for choosing; an endpoint without one can still answer.
-            models: models.ok().and_then(Result::ok).unwrap_or_default(),
+            models,
+            problem,
         }
     }
 }

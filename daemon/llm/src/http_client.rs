@@ -82,6 +82,16 @@ pub fn http_client(timeouts: &Timeouts, reach: Reach) -> Result<Client, LlmError
     })
 }
 
+/// What it comes down to: the innermost cause, which is what the system or the peer said. The layers
+/// around it name only themselves.
+pub(crate) fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut innermost = error;
+    while let Some(cause) = innermost.source() {
+        innermost = cause;
+    }
+    innermost.to_string()
+}
+
 /// An error with its causes in one line, without the URL, which may hold a key.
 pub(crate) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
     let mut texts: Vec<String> = Vec::new();

@@ -25,7 +25,7 @@ use self::options::is_of_domain;
 use self::request::Dialect;
 use self::stream::{AnswerStream, BodyFormat, Limits};
 use crate::error_text::ErrorText;
-use crate::http_client::{Reach, causes, http_client};
+use crate::http_client::{Reach, http_client, innermost};
 use crate::refusal::{Refusal, retry_after};
 use crate::sse::SseDecoder;
 use crate::{LlmError, Provider, Request, ResponseStream};
@@ -117,7 +117,7 @@ impl OpenAiCompatible {
 
     fn send_error(&self, error: reqwest::Error) -> LlmError {
         let error = error.without_url();
-        let detail = self.error_text.clean(&causes(&error));
+        let detail = self.error_text.clean(&innermost(&error));
         if error.is_connect() || error.is_timeout() {
             let is_slow = error.is_timeout();
             let after = self.options.timeouts.connect.as_millis();

@@ -47,7 +47,11 @@ pub(crate) fn run(command: &ConfigCommand, paths: &Paths) -> ExitCode {
                 }
                 Err(error) => {
                     let hint = "an existing file is never overwritten: edit it, or move it away";
-                    complain(&format!("{}: {error}", file.display()), hint);
+                    let problem = match error.kind() {
+                        std::io::ErrorKind::AlreadyExists => "exists already".to_owned(),
+                        _ => format!("cannot be written: {error}"),
+                    };
+                    complain(&format!("{} {problem}", file.display()), hint);
                     ExitCode::FAILURE
                 }
             }
@@ -60,7 +64,8 @@ fn show(paths: &Paths) -> ExitCode {
     let loaded = match config::load(&paths.config_file(), &Environment::of_process()) {
         Ok(loaded) => loaded,
         Err(error) => {
-            complain(&error.to_string(), error.hint());
+            complain(&error.to_string(), "correct it; all keys and their defaults follow");
+            print(TEMPLATE);
             return ExitCode::from(2);
         }
     };

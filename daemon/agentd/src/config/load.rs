@@ -91,7 +91,7 @@ impl ConfigError {
         match self {
             Self::Read { .. } => "check the file's owner and mode",
             Self::Syntax { .. } | Self::UnknownKey { .. } | Self::Value { .. } => {
-                "`agentctl config show` lists all keys; `agentctl config path` names the file"
+                "correct it; `agentctl config show` lists all keys"
             }
         }
     }

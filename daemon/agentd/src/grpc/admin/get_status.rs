@@ -17,7 +17,9 @@ pub(super) async fn handle(ctx: &Context) -> Result<v1::GetStatusResponse, Statu
             (0, 0)
         }
     };
-    let ProviderReport { kind, base_url, model, source, models } = ctx.models.report().await;
+    let ProviderReport { kind, base_url, model, source, models, problem } =
+        ctx.models.report().await;
+    warnings.extend(problem.map(|problem| format!("the model cannot be asked now: {problem}")));
     let ProcessFacts { started_at_ms, socket, data_dir } = ctx.control.facts();
     let config_file = ctx.control.config_file();
     Ok(v1::GetStatusResponse {
