@@ -50,8 +50,13 @@ async fn a_wrong_key_is_told_with_the_nearest_one_and_the_old_configuration_stay
         broken.write_config();
         let refused = reload(&daemon).await.unwrap_err();
         check_error(&refused, Code::InvalidArgument, part);
+        let warnings = status(&daemon).await.warnings.join("\n");
+        assert!(warnings.contains("not in force") && warnings.contains(part), "{warnings}");
         broken = daemon.home().clone();
     }
+    daemon.home().write_config();
+    reload(&daemon).await.unwrap();
+    assert_eq!(status(&daemon).await.warnings, Vec::<String>::new());
     let mut ann = daemon.driver("ann").await;
     assert_eq!(ann.ask("still the old one").await, "still the old one");
     daemon.stop().await;
@@ -77,6 +82,8 @@ async fn an_endpoint_that_is_down_fails_the_turn_and_is_found_again_when_it_is_b
     let mut ann = daemon.driver("ann").await;
     ann.submit("hello").await;
     let Body::TurnFailed(failed) = ann.wait_turn_end().await else { panic!("no failure") };
+    let warnings = status(&daemon).await.warnings.join("\n");
+    assert!(warnings.contains("cannot connect to http://127.0.0.1:9/v1"), "{warnings}");
     let error = failed.error.unwrap();
     assert!(error.retryable && error.message.contains("127.0.0.1:9"), "{error:?}");
     assert!(!error.hint.is_empty());
