@@ -169,6 +169,11 @@ impl App {
         Attachment::open(client.endpoint().clone(), target, recovery)
     }
 
+    /// Whether a daemon that does not run may be started.
+    pub(crate) fn may_start(&self) -> bool {
+        self.may_start
+    }
+
     /// Whether the place of this terminal in a session is worth keeping: it has a name that lasts,
     /// and somebody looks at it.
     pub(crate) fn keeps_place(&self) -> bool {
@@ -233,11 +238,14 @@ pub(crate) fn rpc_failure(what: &str, error: impl Into<RpcError>) -> Failure {
 
 /// What is said when a stream is lost and being made anew.
 pub(crate) fn lost(error: &RpcError) -> String {
+    if error.is_stopping() {
+        return "the daemon was stopped; waiting for it to come back ...".to_owned();
+    }
     if error.is_outage() {
         return "connection lost; waiting for the daemon ...".to_owned();
     }
-    let hint = error.hint.as_ref().map_or(String::new(), |hint| format!(" ({hint})"));
-    format!("{}; trying again ...{hint}", error.message)
+    let hint = error.hint.as_ref().map_or(String::new(), |hint| format!("\n  hint: {hint}"));
+    format!("{}{hint}\ntrying again ...", error.message)
 }
 
 fn paths_failure(error: &PathsError) -> Failure {
@@ -272,9 +280,11 @@ mod tests {
         let check = |error: RpcError, expect: &str| assert_eq!(lost(&error), expect);
         let gone = RpcError::from(Status::new(Code::Unavailable, "stopping"));
         check(gone, "connection lost; waiting for the daemon ...");
+        let stopped = RpcError::from(Status::new(Code::Unavailable, "the daemon is stopping"));
+        check(stopped, "the daemon was stopped; waiting for it to come back ...");
         let mut full = RpcError::from(Status::new(Code::ResourceExhausted, "too many terminals"));
-        check(full.clone(), "too many terminals; trying again ...");
+        check(full.clone(), "too many terminals\ntrying again ...");
         full.hint = Some("detach one".to_owned());
-        check(full, "too many terminals; trying again ... (detach one)");
+        check(full, "too many terminals\n  hint: detach one\ntrying again ...");
     }
 }

@@ -15,6 +15,7 @@ use anstyle::Style;
 
 use crate::style;
 use code::CodeBlock;
+pub(crate) use wrap::painted_width;
 use wrap::{Span, wrap};
 
 /// Longest table that waits for its end, in lines. A longer one is shown as written.
@@ -79,6 +80,11 @@ impl Markdown {
         rows
     }
 
+    /// Tells whether a table waits for its last line.
+    pub(crate) fn is_in_table(&self) -> bool {
+        matches!(self.block, Block::Table(_))
+    }
+
     /// Returns what to show of text that is not final: an unfinished table and a line without its end.
     pub(crate) fn open_rows(&self, partial: &str, look: Look) -> Vec<String> {
         match &self.block {
@@ -120,7 +126,7 @@ pub(crate) fn quoted_rows(line: &str, style: Style, look: Look) -> Vec<String> {
 
 /// Rows of text without marks behind a prefix, which is inert and painted already.
 pub(crate) fn prefixed_rows(line: &str, style: Style, prefix: &str, look: Look) -> Vec<String> {
-    let blank = " ".repeat(wrap::painted_width(prefix));
+    let blank = " ".repeat(painted_width(prefix));
     wrap(&[Span::new(line, style)], prefix, &blank, look)
 }
 

@@ -49,7 +49,7 @@ pub enum AttachPosition {
 pub enum Recovery {
     /// Wait until somebody starts it.
     Wait,
-    /// Start it.
+    /// Start it, unless it said that somebody stops it: then wait as [`Recovery::Wait`] does.
     Restart {
         /// Where it keeps its files.
         paths: Paths,

@@ -14,6 +14,8 @@ use crate::{ErrorKind, start::StartError};
 const DOMAIN: &str = "agentd";
 /// Reason of a daemon that cannot be started.
 const START_FAILED: &str = "DAEMON_START";
+/// What the daemon says when it ends in good order.
+const STOPPING: &str = "the daemon is stopping";
 
 /// What a call or a stream failed with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,6 +87,11 @@ impl RpcError {
     /// Tells whether the daemon is only gone, so that there is nothing to say but to wait for it.
     pub fn is_outage(&self) -> bool {
         self.code == Code::Unavailable && self.reason != START_FAILED
+    }
+
+    /// Tells whether the daemon said that somebody stops it. One that was killed says nothing.
+    pub fn is_stopping(&self) -> bool {
+        self.code == Code::Unavailable && self.message == STOPPING
     }
 
     pub(crate) fn stream_ended() -> Self {
@@ -294,6 +301,7 @@ mod tests {
         check(RpcError::stream_ended(), true);
         check(RpcError::from(Status::unavailable("stopping")), true);
         check(RpcError::from(&ConnectError::NotRunning { socket: "/s".into() }), true);
+        check(RpcError::from(Status::unavailable("the daemon is stopping")), true);
         check(RpcError::from(Status::internal("broke off")), false);
         check(RpcError::from(Status::resource_exhausted("too many terminals")), false);
         check(RpcError::from(&StartError::Announcement { line: "hello".into() }), false);

@@ -52,12 +52,20 @@ impl Canvas {
         self.look
     }
 
-    /// Takes a new width. Rows on the screen have been broken anew by the terminal and stay.
+    /// Takes a new width.
     pub(crate) fn set_width(&mut self, width: usize) {
-        if width != self.look.width {
-            self.look.width = width;
-            self.rows.disturbed();
-        }
+        self.look.width = width;
+    }
+
+    /// Tells whether the terminal may have broken rows of the open end anew, so that they cannot be
+    /// replaced any more.
+    pub(crate) fn outgrows(&self, columns: usize) -> bool {
+        self.rows.outgrows(columns)
+    }
+
+    /// The open end stays on the screen as it is.
+    pub(crate) fn keep_drawn(&mut self) {
+        self.rows.keep_drawn();
     }
 
     /// Something else was written above or below the prompt.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use agentd_proto::v1;
+use agentd_proto::v1::event::Body;
 use agentd_shared::{AttachEvent, AttachPosition, AttachStream, Client, with_deadline};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -32,6 +33,10 @@ const BATCH: usize = 256;
 const TWICE: Duration = Duration::from_secs(2);
 /// Turns that are shown of a session where this terminal has never been.
 const REPLAYED_TURNS: u32 = 10;
+/// Turns that are shown at least of a session that goes on: an empty screen tells nothing.
+const SHOWN_TURNS: usize = 3;
+/// Events that are looked at for the turns in what was missed.
+const MISSED_PAGE: u32 = 1000;
 /// Longest wait for the daemon to say how far we have read.
 const CURSOR_PATIENCE: Duration = Duration::from_secs(2);
 /// Shortest time between two attempts to get a missing piece of live text.
@@ -146,16 +151,17 @@ impl<'a> Conversation<'a> {
             Ok(welcome) => welcome?,
             Err(_stop) => return Ok(Exit::CtrlC),
         }
-        self.begin_line();
+        self.begin_line(String::new());
         let ended = self.talk(signals).await;
         let _ = signals.unless(self.keep_place()).await;
         if let Some(live) = &mut self.live {
             // The editor has let go of the terminal, or is about to be cut off: what is left to
             // show goes straight to it.
-            live.ready = false;
-            self.view.canvas.disturbed();
+            if std::mem::take(&mut live.ready) || live.printing {
+                self.view.canvas.disturbed();
+            }
             drop(guard);
-            let rest = self.view.canvas.take_rows(0);
+            let rest = self.view.canvas.take_rows(Size::detect().reach());
             self.app.output.raw(&rest)?;
         }
         ended?;
@@ -219,7 +225,7 @@ impl<'a> Conversation<'a> {
                     Err(stop) => self.given_up(stop),
                 }
                 self.refresh_vocabulary();
-                self.begin_line();
+                self.begin_line(String::new());
             }
             Input::TooLong => {
                 self.view.aside(Tone::Error, "✗ a line of more than 1 MiB was not sent");
@@ -227,13 +233,15 @@ impl<'a> Conversation<'a> {
                 self.view.aside(Tone::Dim, remedy);
                 self.script_failed(Exit::Failed);
             }
-            Input::Interrupt => {
-                self.line_ended();
+            Input::Interrupt(line) => {
+                self.erase_echo(&line)?;
+                // It was meant for the turn, not for the line.
+                let keeps = self.works();
                 self.interrupt(signals).await?;
-                self.begin_line();
+                self.begin_line(if keeps { line } else { String::new() });
             }
             Input::End => {
-                self.line_ended();
+                self.erase_echo("")?;
                 self.leaving = true;
             }
             Input::Failed(why) => {
@@ -249,18 +257,11 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    fn line_ended(&mut self) {
-        if let Some(live) = &mut self.live {
-            live.ready = false;
-            self.view.canvas.disturbed();
-        }
-    }
-
-    fn begin_line(&mut self) {
+    fn begin_line(&mut self, text: String) {
         if let Some(live) = &self.live
             && !self.leaving
         {
-            live.editor.begin_line();
+            live.editor.begin_line(text);
         }
     }
 
@@ -269,8 +270,7 @@ impl<'a> Conversation<'a> {
         let now = Instant::now();
         let again = self.interrupted_at.is_some_and(|before| now - before < TWICE);
         self.interrupted_at = Some(now);
-        // A message of ours that has no turn yet is about to get one: a model may be looked for.
-        let works = self.view.transcript.open_turn().is_some() || !self.pending.is_empty();
+        let works = self.works();
         if again && !self.scripted {
             self.leave_at_once();
         } else if works || self.scripted {
@@ -286,6 +286,11 @@ impl<'a> Conversation<'a> {
             self.view.aside(Tone::Dim, "Ctrl-C again leaves, and so does Ctrl-D");
         }
         Ok(())
+    }
+
+    /// A turn runs, or a message of ours is about to get one: a model may be looked for.
+    fn works(&self) -> bool {
+        self.view.transcript.open_turn().is_some() || !self.pending.is_empty()
     }
 
     fn leave_at_once(&mut self) {
@@ -322,6 +327,11 @@ impl<'a> Conversation<'a> {
             | AttachEvent::Event(_)
             | AttachEvent::CaughtUp { .. }
             | AttachEvent::Lagged { .. } => {}
+            AttachEvent::Lost { error } if error.is_stopping() && self.app.may_start() => {
+                let text = "the daemon was stopped; waiting for it to come back \
+                            (a message starts it)";
+                self.view.aside(Tone::Warn, text);
+            }
             AttachEvent::Lost { error } => self.view.aside(Tone::Warn, &lost(&error)),
             AttachEvent::Restored => self.view.aside(Tone::Dim, "connected again"),
             AttachEvent::Failed(error) => {
@@ -418,10 +428,33 @@ async fn first_position(app: &App, client: &Client, chosen: &Chosen) -> AttachPo
         seq: 0,
     };
     let answer = client.event().set_read_cursor(with_deadline(request, CURSOR_PATIENCE)).await;
-    match answer {
-        Ok(answer) if answer.get_ref().seq == 0 => AttachPosition::LastTurns(REPLAYED_TURNS),
+    let seen = match answer {
+        Ok(answer) if answer.get_ref().seq == 0 => {
+            return AttachPosition::LastTurns(REPLAYED_TURNS);
+        }
+        Ok(answer) => answer.get_ref().seq,
         // If it cannot be told, the attachment says why.
-        Ok(_) | Err(_) => AttachPosition::ReadCursor,
+        Err(_) => return AttachPosition::ReadCursor,
+    };
+    let request = v1::ListEventsRequest {
+        session_id: chosen.session_id.clone(),
+        from_seq: seen.saturating_add(1),
+        page_size: MISSED_PAGE,
+    };
+    match client.event().list_events(with_deadline(request, CURSOR_PATIENCE)).await {
+        Ok(missed) => position_after(missed.get_ref()),
+        Err(_) => AttachPosition::ReadCursor,
+    }
+}
+
+/// Where to begin after what was missed: all of it is shown, and some turns in any case.
+fn position_after(missed: &v1::ListEventsResponse) -> AttachPosition {
+    let begins = |event: &&v1::Event| matches!(event.body, Some(Body::TurnStarted(_)));
+    let turns = missed.events.iter().filter(begins).count();
+    if missed.next_seq > 0 || turns >= SHOWN_TURNS {
+        AttachPosition::ReadCursor
+    } else {
+        AttachPosition::LastTurns(u32::try_from(SHOWN_TURNS).unwrap_or(1))
     }
 }
 
@@ -435,5 +468,24 @@ async fn next_line(pipe: Option<&mut PipeLines>) -> Input {
 async fn sleep_until(moment: Option<Instant>) {
     if let Some(moment) = moment {
         tokio::time::sleep_until(moment).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_old_session_shows_its_newest_turns_unless_more_was_missed() {
+        let check = |turns: usize, next_seq: u64, expect: AttachPosition| {
+            let started = Some(Body::TurnStarted(v1::TurnStarted::default()));
+            let event = v1::Event { body: started, ..v1::Event::default() };
+            let missed = v1::ListEventsResponse { events: vec![event; turns], next_seq };
+            assert_eq!(position_after(&missed), expect, "{turns} turns, next {next_seq}");
+        };
+        check(0, 0, AttachPosition::LastTurns(3));
+        check(2, 0, AttachPosition::LastTurns(3));
+        check(3, 0, AttachPosition::ReadCursor);
+        check(1, 900, AttachPosition::ReadCursor);
     }
 }

@@ -21,7 +21,7 @@ use rustyline::{
 };
 use tokio::sync::mpsc::Sender;
 
-use super::editor_helper::{EditorHelper, SharedVocabulary};
+use super::editor_helper::{EditorHelper, SharedVocabulary, Typed, recall, remember};
 use super::gate::Gate;
 use super::input::Input;
 
@@ -37,7 +37,7 @@ type LineEditor = Editor<EditorHelper, FileHistory>;
 /// The conversation's end of the editor.
 #[derive(Debug)]
 pub(super) struct EditorHandle {
-    go: SyncSender<()>,
+    go: SyncSender<String>,
     print: SyncSender<String>,
     /// The editor has listed completions, so that nobody knows which rows stand above the prompt.
     listed: Arc<AtomicBool>,
@@ -69,11 +69,13 @@ impl EditorHandle {
         let mut editor: LineEditor = Editor::with_config(config(setup.config)?)?;
         let ready = inputs.clone();
         let gate = Arc::new(Gate::default());
+        let typed = Typed::default();
         editor.set_helper(Some(EditorHelper {
             vocabulary: setup.vocabulary,
             colored: setup.colored,
             on_ready: Box::new(move || drop(ready.blocking_send(Input::Ready))),
             gate: Arc::clone(&gate),
+            typed: Arc::clone(&typed),
             fresh: AtomicBool::new(false),
             listed: Arc::clone(&listed),
             history: HistoryHinter::new(),
@@ -84,13 +86,14 @@ impl EditorHandle {
             editor.bind_sequence(newline, Cmd::Newline);
         }
         for leave in [KeyEvent::ctrl('C'), KeyEvent::ctrl('D')] {
-            let handler = EventHandler::Conditional(Box::new(Closing(Arc::clone(&gate))));
+            let handler =
+                EventHandler::Conditional(Box::new(Closing(Arc::clone(&gate), Arc::clone(&typed))));
             editor.bind_sequence(leave, handler);
         }
         // There is none on the first start; a broken one is not worth refusing to work.
         drop(editor.load_history(&setup.history_file));
         let printer = editor.create_external_printer()?;
-        let (go, wait) = sync_channel(1);
+        let (go, wait) = sync_channel::<String>(1);
         let (print, pieces) = sync_channel(1);
         let printed = inputs.clone();
         let history_file = setup.history_file;
@@ -100,10 +103,10 @@ impl EditorHandle {
         Ok(Self { go, print, listed })
     }
 
-    /// Begins a line.
-    pub(super) fn begin_line(&self) {
+    /// Begins a line, with a text that can be edited.
+    pub(super) fn begin_line(&self, text: String) {
         // The thread takes one at a time, and we send one for each line that came.
-        let _ = self.go.try_send(());
+        let _ = self.go.try_send(text);
     }
 
     /// Writes rows above the prompt. [`Input::Printed`] follows when they are drawn.
@@ -118,7 +121,7 @@ impl EditorHandle {
 }
 
 /// Closes the gate on keys that may end the line, and leaves the rest to the editor.
-struct Closing(Arc<Gate>);
+struct Closing(Arc<Gate>, Typed);
 
 impl ConditionalEventHandler for Closing {
     fn handle(
@@ -131,6 +134,7 @@ impl ConditionalEventHandler for Closing {
         let deletes = event.get(0) == Some(&KeyEvent::ctrl('D')) && !ctx.line().is_empty();
         if !deletes {
             self.0.close();
+            remember(&self.1, ctx.line());
         }
         None
     }
@@ -153,12 +157,13 @@ fn config(client: &ClientConfig) -> Result<Config, ReadlineError> {
     Ok(builder.build())
 }
 
-fn edit(mut editor: LineEditor, go: &Receiver<()>, inputs: &Sender<Input>, history: &PathBuf) {
-    while go.recv().is_ok() {
+fn edit(mut editor: LineEditor, go: &Receiver<String>, inputs: &Sender<Input>, history: &PathBuf) {
+    while let Ok(text) = go.recv() {
         if let Some(helper) = editor.helper() {
             helper.fresh.store(true, Ordering::Relaxed);
+            remember(&helper.typed, &text);
         }
-        let input = match editor.readline(PROMPT) {
+        let input = match editor.readline_with_initial(PROMPT, (&text, "")) {
             Ok(line) => {
                 if editor.add_history_entry(&line).unwrap_or(false) {
                     // A full disk must not stop the conversation.
@@ -166,7 +171,10 @@ fn edit(mut editor: LineEditor, go: &Receiver<()>, inputs: &Sender<Input>, histo
                 }
                 Input::Line(line)
             }
-            Err(ReadlineError::Interrupted | ReadlineError::Signal(_)) => Input::Interrupt,
+            Err(ReadlineError::Interrupted | ReadlineError::Signal(_)) => {
+                let typed = editor.helper().map(|helper| recall(&helper.typed));
+                Input::Interrupt(typed.unwrap_or_default())
+            }
             Err(ReadlineError::Eof) => Input::End,
             Err(error) => Input::Failed(error.to_string()),
         };

@@ -39,6 +39,19 @@ pub(super) fn with_vocabulary<T>(
     read(&mut shared.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
+/// What stands in the line: the editor forgets it when the line is broken off.
+pub(super) type Typed = Arc<Mutex<String>>;
+
+/// Keeps what stands in the line.
+pub(super) fn remember(typed: &Typed, line: &str) {
+    line.clone_into(&mut typed.lock().unwrap_or_else(PoisonError::into_inner));
+}
+
+/// What stands in the line.
+pub(super) fn recall(typed: &Typed) -> String {
+    typed.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
 /// The editor's helper.
 pub(super) struct EditorHelper {
     pub(super) vocabulary: SharedVocabulary,
@@ -47,6 +60,8 @@ pub(super) struct EditorHelper {
     pub(super) on_ready: Box<dyn Fn() + Send + Sync>,
     /// Closed when the line is about to end.
     pub(super) gate: Arc<Gate>,
+    /// What stands in the line.
+    pub(super) typed: Typed,
     /// The prompt of this line has not been drawn yet.
     pub(super) fresh: AtomicBool,
     /// Something was listed below the prompt.
@@ -122,6 +137,7 @@ impl Hinter for EditorHelper {
     fn hint(&self, line: &str, pos: usize, ctx: &Context<'_>) -> Option<String> {
         // A key that could have ended the line did not: the editor draws the line again.
         self.gate.open();
+        remember(&self.typed, line);
         if pos < line.len() {
             return None;
         }

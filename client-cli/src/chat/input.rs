@@ -16,8 +16,8 @@ pub(super) enum Input {
     Line(String),
     /// A line of the pipe was too long and has been skipped.
     TooLong,
-    /// Ctrl-C at the prompt.
-    Interrupt,
+    /// Ctrl-C at the prompt, and what stood in the line.
+    Interrupt(String),
     /// Ctrl-D, or the end of the pipe.
     End,
     /// The terminal cannot be read any more.

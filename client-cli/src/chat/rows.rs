@@ -5,6 +5,8 @@
 //! below, and writes them anew. Nothing else moves the cursor, so that a wrong guess about the
 //! screen costs a few rows and never the rest.
 
+use crate::markdown::painted_width;
+
 /// Rows that are due, and rows that are on the screen and may still change.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
@@ -35,6 +37,18 @@ impl Rows {
     /// Something else was written below: what is on the screen stays as it is.
     pub(crate) fn disturbed(&mut self) {
         self.drawn.clear();
+    }
+
+    /// Tells whether a row on the screen that may still change is wider than a terminal that became
+    /// narrow: nobody knows how many rows of the screen it takes now.
+    pub(crate) fn outgrows(&self, columns: usize) -> bool {
+        self.drawn.iter().any(|row| painted_width(row) > columns)
+    }
+
+    /// The open end on the screen is final as it is there.
+    pub(crate) fn keep_drawn(&mut self) {
+        self.drawn.clear();
+        self.open.clear();
     }
 
     /// Tells whether there is anything to write.

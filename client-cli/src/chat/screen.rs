@@ -33,6 +33,16 @@ impl Conversation<'_> {
     /// is being written. So the rows above the prompt are again what we believe they are, even if
     /// some are still on their way.
     pub(super) fn adopt_echo(&mut self, line: &str) -> Result<(), Failure> {
+        self.take_echo(line, true)
+    }
+
+    /// Takes a line that was broken off away from the screen, so that nothing stands below the text
+    /// that is being written.
+    pub(super) fn erase_echo(&mut self, line: &str) -> Result<(), Failure> {
+        self.take_echo(line, false)
+    }
+
+    fn take_echo(&mut self, line: &str, entered: bool) -> Result<(), Failure> {
         let Some(live) = &mut self.live else { return Ok(()) };
         live.ready = false;
         let size = Size::detect();
@@ -45,7 +55,8 @@ impl Conversation<'_> {
             return Ok(());
         }
         let prompt = output.paint(style::ACCENT, PROMPT);
-        for (index, part) in line.split('\n').enumerate() {
+        let entered = if entered { Some(line) } else { None };
+        for (index, part) in entered.iter().flat_map(|line| line.split('\n')).enumerate() {
             let prompt = if index == 0 { prompt.as_str() } else { "" };
             canvas.row(format!("{prompt}{}", output.clean(part)));
         }
@@ -63,13 +74,13 @@ impl Conversation<'_> {
                 if !live.ready || live.printing || now < live.next_frame || !self.view.is_due() {
                     return Ok(());
                 }
+                let size = Size::detect();
+                self.view.resize(size);
                 self.view.draw_open();
                 let canvas = &mut self.view.canvas;
                 if live.editor.take_listed() {
                     canvas.disturbed();
                 }
-                let size = Size::detect();
-                canvas.set_width(size.text_width());
                 let rows = canvas.take_rows(size.reach());
                 if !rows.is_empty() {
                     live.editor.print(rows);

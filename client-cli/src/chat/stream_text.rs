@@ -18,6 +18,8 @@ pub(crate) struct StreamText {
     pub(crate) channel: TextChannel,
     markdown: Markdown,
     tail: String,
+    /// How much of the tail was drawn last, in bytes.
+    drawn: usize,
 }
 
 impl StreamText {
@@ -28,6 +30,7 @@ impl StreamText {
             channel,
             markdown: Markdown::default(),
             tail: String::new(),
+            drawn: 0,
         }
     }
 
@@ -43,6 +46,9 @@ impl StreamText {
         }
         let used = tail.len() - rest.len();
         tail.drain(..used);
+        if used > 0 {
+            self.drawn = 0;
+        }
         self.tail = tail;
         finished
     }
@@ -55,6 +61,20 @@ impl StreamText {
             TextChannel::Reasoning | TextChannel::ToolOutput => {
                 quoted_rows(&self.tail, style::DIM, look)
             }
+        }
+    }
+
+    /// Rows of what is still open, which go to the screen.
+    pub(crate) fn draw(&mut self, look: Look) -> Vec<String> {
+        self.drawn = self.tail.len();
+        self.open_rows(look)
+    }
+
+    /// What was drawn of the open line is final. A table has to be written anew all the same.
+    pub(crate) fn keep_drawn(&mut self) {
+        let drawn = std::mem::take(&mut self.drawn);
+        if !self.markdown.is_in_table() {
+            self.tail.drain(..drawn);
         }
     }
 
@@ -151,6 +171,19 @@ mod tests {
                 .collect();
             assert_eq!(rows, expect, "{size}");
         }
+    }
+
+    #[test]
+    fn what_stays_on_the_screen_is_not_written_again() {
+        let mut stream = StreamText::new("I", TextChannel::Text);
+        stream.push("one two", LOOK);
+        assert_eq!(stream.draw(LOOK), ["one two"]);
+        assert!(stream.push(" three", LOOK).is_empty());
+        stream.keep_drawn();
+        assert_eq!(stream.open_rows(LOOK), [" three"]);
+        assert_eq!(stream.push(" four\nfive", LOOK), [" three four"]);
+        stream.keep_drawn();
+        assert_eq!(stream.finish(LOOK), ["five"]);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use agentd_shared::{Change, Transcript};
 use super::canvas::{Canvas, Mode};
 use super::lines::{self, Tone};
 use super::stream_text::StreamText;
+use super::terminal::Size;
 use crate::style;
 
 /// Items whose shown length is remembered; older ones are final.
@@ -339,9 +340,25 @@ impl View {
     /// Draws the open line anew if it has grown. Called once for each frame.
     pub(crate) fn draw_open(&mut self) {
         if std::mem::take(&mut self.open_has_grown)
-            && let Some(stream) = &self.stream
+            && let Some(stream) = &mut self.stream
         {
-            self.canvas.open(stream.open_rows(self.canvas.look()));
+            self.canvas.open(stream.draw(self.canvas.look()));
+        }
+    }
+
+    /// Follows the terminal to a new width. An open end that cannot be replaced there stays as it
+    /// is, and what comes after it is written below.
+    pub(crate) fn resize(&mut self, size: Size) {
+        if self.canvas.outgrows(size.columns) {
+            self.canvas.keep_drawn();
+            if let Some(stream) = &mut self.stream {
+                stream.keep_drawn();
+            }
+            self.open_has_grown = true;
+        }
+        if size.text_width() != self.canvas.look().width {
+            self.canvas.set_width(size.text_width());
+            self.open_has_grown |= self.stream.is_some();
         }
     }
 

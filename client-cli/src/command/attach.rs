@@ -157,7 +157,7 @@ impl Watch<'_> {
             return Ok(());
         }
         let size = Size::detect();
-        self.view.canvas.set_width(size.text_width());
+        self.view.resize(size);
         self.view.draw_open();
         if self.view.canvas.is_due() {
             output.raw(&self.view.canvas.take_rows(size.reach()))?;

@@ -35,7 +35,8 @@ pub(super) async fn run(
     tx: Sender<AttachEvent>,
 ) {
     let resume = Resume { position: target.position, seen: 0 };
-    let mut reader = Reader { endpoint, target, recovery, tx, resume, outage: None, told: None };
+    let mut reader =
+        Reader { endpoint, target, recovery, tx, resume, outage: None, told: None, stopped: false };
     while let Ok(()) = Box::pin(reader.attempt()).await {}
 }
 
@@ -49,6 +50,8 @@ struct Reader {
     outage: Option<ExponentialBackoff>,
     /// Why the connection is lost, as the client was told.
     told: Option<RpcError>,
+    /// Somebody has stopped the daemon. Whoever did that does not want us to start it again.
+    stopped: bool,
 }
 
 impl Reader {
@@ -62,6 +65,7 @@ impl Reader {
             self.send(AttachEvent::Failed(ended)).await?;
             return Err(Closed);
         }
+        self.stopped |= ended.is_stopping();
         let asked = ended.retry_after.unwrap_or_default().min(MAX_RETRY_AFTER);
         self.outage.get_or_insert_with(|| pauses().build());
         // Once for each loss, and again when there is a reason that waiting may not cure.
@@ -82,7 +86,9 @@ impl Reader {
 
     async fn attach(&mut self) -> Result<Streaming<v1::AttachResponse>, RpcError> {
         let channel = match (connect(&self.endpoint).await, &self.recovery) {
-            (Err(ConnectError::NotRunning { .. }), Recovery::Restart { paths, options }) => {
+            (Err(ConnectError::NotRunning { .. }), Recovery::Restart { paths, options })
+                if !self.stopped =>
+            {
                 self.endpoint =
                     ensure_running(paths, options).await.map_err(|error| RpcError::from(&error))?;
                 connect(&self.endpoint).await?
@@ -135,6 +141,7 @@ impl Reader {
             Payload::Attached(attached) => {
                 self.resume.attached(&attached);
                 self.told = None;
+                self.stopped = false;
                 if self.outage.take().is_some() {
                     self.send(AttachEvent::Restored).await?;
                 }

@@ -197,3 +197,46 @@ async fn a_daemon_that_does_not_start_is_a_loss_with_its_reason() {
     assert_eq!(error.reason, "DAEMON_START");
     assert!(error.to_string().contains("disk full"), "{error}");
 }
+
+/// Opens a terminal at a daemon that ends its stream with `status` and is gone, and that may start
+/// another; returns what the terminal is told next.
+async fn after_the_end(home: &Home, status: Status) -> (AttachStream, String) {
+    let socket = home.paths.socket();
+    std::fs::create_dir_all(socket.parent().unwrap()).unwrap();
+    let daemon = ScriptedDaemon::new(vec![Script::End(vec![attached(1)], status)]);
+    let mut listening = daemon.listen(&socket);
+    let program = home.program("echo started >&2; exit 1");
+    let mut stream = open_in(&home.paths, program);
+    check(&mut stream, &["attached 1"]).await;
+    listening.abort_all();
+    while listening.join_next().await.is_some() {}
+    std::fs::remove_file(&socket).unwrap();
+    let lost = name(&stream.next().await.unwrap());
+    (stream, lost)
+}
+
+#[tokio::test]
+async fn a_daemon_that_was_stopped_is_not_started_again_by_a_terminal() {
+    let home = Home::new();
+    let stopping = Status::unavailable("the daemon is stopping");
+    let (mut stream, lost) = after_the_end(&home, stopping).await;
+    assert_eq!(lost, "lost the daemon is stopping");
+    tokio::time::pause();
+    let more = tokio::time::timeout(std::time::Duration::from_mins(1), stream.next()).await;
+    tokio::time::resume();
+    assert!(more.is_err(), "{more:?}");
+    assert!(!home.paths.spawn_lock().exists(), "nobody has tried to start it");
+    let daemon = ScriptedDaemon::new(vec![Script::Stay(vec![attached(1)])]);
+    let _listening = daemon.listen(&home.paths.socket());
+    check(&mut stream, &["restored", "attached 1"]).await;
+}
+
+#[tokio::test]
+async fn a_daemon_that_broke_off_is_started_again_by_a_terminal() {
+    let home = Home::new();
+    let (mut stream, lost) = after_the_end(&home, Status::unavailable("broke off")).await;
+    assert_eq!(lost, "lost broke off");
+    let AttachEvent::Lost { error } = stream.next().await.unwrap() else { panic!("no loss") };
+    assert_eq!(error.reason, "DAEMON_START");
+    assert!(home.paths.spawn_lock().exists());
+}

@@ -21,6 +21,8 @@ pub(crate) enum Script {
     Refuse(Status),
     /// Sends, then breaks the stream off.
     Break(Vec<Payload>),
+    /// Sends, then ends the stream with this status.
+    End(Vec<Payload>, Status),
     /// Sends, then leaves the stream open.
     Stay(Vec<Payload>),
 }
@@ -85,6 +87,10 @@ impl EventService for ScriptedDaemon {
             Script::Refuse(status) => Err(status),
             Script::Break(payloads) => {
                 let end = tokio_stream::iter([Err(Status::unavailable("shutting down"))]);
+                Ok(Response::new(Box::pin(send(payloads).chain(end))))
+            }
+            Script::End(payloads, status) => {
+                let end = tokio_stream::iter([Err(status)]);
                 Ok(Response::new(Box::pin(send(payloads).chain(end))))
             }
             Script::Stay(payloads) => {
