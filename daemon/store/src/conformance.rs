@@ -23,7 +23,7 @@ pub mod sample;
 mod sessions;
 
 pub use concurrency::{
-    sd_02_commits_of_200_tasks_at_once_all_return, reads_see_what_was_committed_before,
+    reads_see_what_was_committed_before, sd_02_commits_of_200_tasks_at_once_all_return,
     sessions_written_at_once_do_not_mix,
 };
 pub use logs::{
