@@ -33,7 +33,7 @@ Environment:
 /// Talks to the agent that lives on this machine.
 #[derive(Debug, Parser)]
 #[command(name = "agentctl", version, after_help = EXIT_CODES, propagate_version = true)]
-#[command(arg_required_else_help = true, disable_help_subcommand = true, max_term_width = 100)]
+#[command(arg_required_else_help = true, max_term_width = 100)]
 pub(crate) struct Cli {
     /// Options that every command has.
     #[command(flatten)]
@@ -76,39 +76,41 @@ pub(crate) struct Global {
 pub(crate) enum Command {
     /// Talk in a session
     #[command(after_help = "\
-Without an option a new session begins. Type /help inside for commands and keys.
-A message that is sent while a turn runs waits for its end; `/steer TEXT` (or `>TEXT`)
-reaches the running turn, `!TEXT` interrupts it. Ctrl-C cancels the turn, twice leaves; Ctrl-D
-leaves and lets it go on. From a pipe each line is a message or a command, and waits for the end
-of the one before.
+Without an option a new session begins. Type /help inside for commands and
+keys. A message that is sent while a turn runs waits for its end;
+`/steer TEXT` (or `>TEXT`) reaches the running turn, `!TEXT` interrupts it.
+Ctrl-C cancels the turn, twice leaves; Ctrl-D leaves and lets it go on.
+From a pipe each line is a message or a command, and waits for the end of
+the one before.
 
 Examples:
   agentctl chat
   agentctl chat --continue
-  agentctl chat --session 01JZ
+  agentctl chat --session 01JZ3V8QK5RD
   printf 'hello\\nwhat time is it?\\n' | agentctl chat")]
     Chat(ChatArgs),
     /// Send one message and print the answer
     #[command(after_help = "\
-The answer goes to stdout as it streams, everything else to stderr. With --json each event is
-one JSON object on a line of stdout. Without TEXT, or with `-`, the message is read from stdin.
-Ctrl-C cancels the turn, or takes the message back when it still waits.
+The answer goes to stdout as it streams, everything else to stderr. With
+--json each event is one JSON object on a line of stdout. Without TEXT, or
+with `-`, the message is read from stdin. Ctrl-C cancels the turn, or takes
+the message back when it still waits.
 
 Examples:
   agentctl send \"list the files here\"
   agentctl send --continue \"and how long is the longest?\"
   agentctl send --session last --delivery steer \"skip the tests\"
   cat notes.txt | agentctl send -
-  agentctl send --json \"hi\" | jq -r 'select(.kind == \"assistant_message\").body.text'")]
+  agentctl send --json \"hi\" | jq -r .kind")]
     Send(SendArgs),
     /// Watch a session until Ctrl-C, without writing to it
     #[command(after_help = "\
-Ctrl-C ends the watching, not the turn. What a terminal was shown is not shown to it again, unless
---from asks for it.
+Ctrl-C ends the watching, not the turn. What a terminal was shown is not
+shown to it again, unless --from asks for it.
 
 Examples:
   agentctl attach last
-  agentctl attach 01JZ --from 1 --json")]
+  agentctl attach 01JZ3V8QK5RD --from 1 --json")]
     Attach(AttachArgs),
     /// List, show, rename, delete, copy, export and import sessions
     #[command(subcommand)]
@@ -129,7 +131,7 @@ Examples:
     /// Print a completion script for a shell
     #[command(after_help = "\
 Examples:
-  agentctl completions bash > ~/.local/share/bash-completion/completions/agentctl
+  echo 'source <(agentctl completions bash)' >> ~/.bashrc
   agentctl completions fish > ~/.config/fish/completions/agentctl.fish")]
     Completions(CompletionsArgs),
     /// Print the versions of agentctl and of the running daemon
@@ -140,7 +142,7 @@ Examples:
 #[derive(Debug, Clone, Default, Args)]
 #[group(multiple = false)]
 pub(crate) struct WhichSession {
-    /// Session by id, by at least 4 characters of its beginning, or `last`
+    /// Session by id, by a unique beginning, such as lists show, or `last`
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
     /// The session that was used last, or a new one when there is none
@@ -200,7 +202,7 @@ pub(crate) struct SendArgs {
 /// Options of `attach`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct AttachArgs {
-    /// Session by id, by at least 4 characters of its beginning, or `last`
+    /// Session by id, by a unique beginning, such as lists show, or `last`
     #[arg(value_name = "ID")]
     pub(crate) session: String,
     /// First event to show; without it: what this terminal has not seen
@@ -233,7 +235,7 @@ Examples:
 
 Examples:
   agentctl sessions export last --output talk.jsonl
-  agentctl sessions export 01JZ --format markdown > talk.md")]
+  agentctl sessions export 01JZ3V8QK5RD --format markdown > talk.md")]
     Export(ExportArgs),
     /// Create a session from an exported file
     #[command(after_help = "\
@@ -265,7 +267,7 @@ pub(crate) struct ListArgs {
 /// Options of `sessions show`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ShowArgs {
-    /// Session by id, by at least 4 characters of its beginning, or `last`
+    /// Session by id, by a unique beginning, such as lists show, or `last`
     #[arg(value_name = "ID")]
     pub(crate) session: String,
     /// Print JSON
@@ -276,7 +278,7 @@ pub(crate) struct ShowArgs {
 /// Options of `sessions rename`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RenameArgs {
-    /// Session by id, by at least 4 characters of its beginning, or `last`
+    /// Session by id, by a unique beginning, such as lists show, or `last`
     #[arg(value_name = "ID")]
     pub(crate) session: String,
     /// The title; several words are joined by spaces
@@ -287,7 +289,7 @@ pub(crate) struct RenameArgs {
 /// Options of `sessions delete`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct DeleteArgs {
-    /// Sessions by id, or by at least 4 characters of the beginning of one
+    /// Sessions by id, or by a unique beginning, such as lists show
     #[arg(value_name = "ID", required = true)]
     pub(crate) sessions: Vec<String>,
     /// Do not ask
@@ -298,7 +300,7 @@ pub(crate) struct DeleteArgs {
 /// Options of `sessions fork`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ForkArgs {
-    /// Session by id, by at least 4 characters of its beginning, or `last`
+    /// Session by id, by a unique beginning, such as lists show, or `last`
     #[arg(value_name = "ID")]
     pub(crate) session: String,
     /// Last event to copy; without it: up to the end of the last finished turn
@@ -325,7 +327,7 @@ pub(crate) enum ExportFormat {
 /// Options of `sessions export`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ExportArgs {
-    /// Session by id, by at least 4 characters of its beginning, or `last`
+    /// Session by id, by a unique beginning, such as lists show, or `last`
     #[arg(value_name = "ID")]
     pub(crate) session: String,
     /// File to write; without it: stdout
@@ -411,5 +413,17 @@ mod tests {
         check("agentctl status --socket /tmp/s --color never", true);
         check("agentctl config show", true);
         check("agentctl completions fish", true);
+    }
+
+    #[test]
+    fn what_is_broken_by_hand_fits_a_narrow_terminal() {
+        fn check(command: &clap::Command) {
+            let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            for line in text.lines() {
+                assert!(line.chars().count() <= 78, "{}: {line}", command.get_name());
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&Cli::command());
     }
 }

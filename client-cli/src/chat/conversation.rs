@@ -79,7 +79,7 @@ pub(crate) struct Conversation<'a> {
 }
 
 impl<'a> Conversation<'a> {
-    /// Opens a chat.
+    /// Opens a chat, for a user or for a script on stdin.
     ///
     /// # Errors
     /// A report when the terminal cannot be used.
@@ -87,13 +87,14 @@ impl<'a> Conversation<'a> {
         app: &'a App,
         client: Client,
         chosen: &Chosen,
-        scripted: bool,
+        script: Option<PipeLines>,
     ) -> Result<Self, Failure> {
         let unusable = |error: &dyn std::fmt::Display| {
             Failure::new(Exit::Failed, "cannot use the terminal").because(error)
         };
         let (inputs_tx, inputs) = mpsc::channel(INPUTS);
         let vocabulary = SharedVocabulary::default();
+        let scripted = script.is_some();
         let editable = !scripted && app.output.can_draw();
         let live = if editable {
             let setup = EditorSetup {
@@ -109,7 +110,7 @@ impl<'a> Conversation<'a> {
         } else {
             None
         };
-        let pipe = live.is_none().then(PipeLines::new);
+        let pipe = script.or_else(|| live.is_none().then(PipeLines::new));
         let mode = match (&live, app.renders_markdown()) {
             (Some(_), _) => Mode::Live,
             (None, true) => Mode::Append,

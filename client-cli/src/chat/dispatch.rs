@@ -11,6 +11,7 @@ use super::conversation::Conversation;
 use super::editor_helper::with_vocabulary;
 use super::lines::Tone;
 use super::slash::{self, Line, SlashCommand};
+use super::traced;
 use crate::app::rpc_failure;
 use crate::cli::ExportFormat;
 use crate::command::sessions::export::{self, Sink};
@@ -18,7 +19,6 @@ use crate::command::{sessions, status};
 use crate::exit::{Exit, Failure};
 use crate::follow::Follow;
 use crate::ids;
-use crate::json::EventView;
 use crate::submit::{Outgoing, waits};
 use crate::which::{self, Chosen};
 
@@ -30,8 +30,6 @@ const COMPLETED: usize = 200;
 /// Events in a trace.
 const TRACED: u64 = 20;
 const MAX_TRACED: u64 = 500;
-/// Columns of an event in a trace.
-const TRACE_WIDTH: usize = 160;
 
 impl Conversation<'_> {
     /// Says where we are.
@@ -112,10 +110,15 @@ impl Conversation<'_> {
     }
 
     async fn submit(&mut self, text: &str, delivery: v1::Delivery) -> Result<(), Failure> {
+        let steers_nothing =
+            delivery == v1::Delivery::Steer && self.view.transcript.open_turn().is_none();
         let outgoing = Outgoing::new(self.app, &self.session_id, text, delivery);
         self.view.sent(outgoing.client_message_id());
         let sent = outgoing.send(self.app, &self.client).await;
         let accepted = sent.map_err(|error| rpc_failure("cannot send the message", error))?;
+        if steers_nothing && accepted.queue_position == 0 {
+            self.view.aside(Tone::Dim, "  no turn runs: sent as a message");
+        }
         if let Some(waits) = waits(delivery, accepted.queue_position) {
             self.view.aside(Tone::Dim, &format!("  {waits} (/queue, /withdraw)"));
         }
@@ -170,7 +173,8 @@ impl Conversation<'_> {
             }
             SlashCommand::Sessions => {
                 let known = ids::up_to(&self.client, LISTED).await?;
-                self.say(sessions::list::table(&known));
+                let width = self.view.canvas.look().width;
+                self.say(sessions::list::table(&known, Some(width)));
                 self.learn_sessions().await;
             }
             SlashCommand::Switch => {
@@ -178,7 +182,8 @@ impl Conversation<'_> {
                 self.go(&Chosen { session_id, is_new: false }).await;
             }
             SlashCommand::Title if argument.is_empty() => {
-                let title = match self.view.transcript.title() {
+                // The event that gave it may be older than what was replayed.
+                let title = match self.session().await?.title.as_str() {
                     "" => "(no title yet)".to_owned(),
                     title => one_line(title, 200),
                 };
@@ -193,6 +198,7 @@ impl Conversation<'_> {
                 let model = if argument == "default" { "" } else { argument };
                 let author = self.app.author();
                 which::set_model(&self.client, author, &self.session_id, model).await?;
+                self.warn_of_unknown_model(model).await;
             }
             SlashCommand::Status => {
                 let status = status::fetch(&self.client).await?;
@@ -245,10 +251,26 @@ impl Conversation<'_> {
         self.view.aside(Tone::Dim, &format!("◆ {kind} {}", chosen.session_id));
     }
 
+    async fn session(&self) -> Result<v1::Session, Failure> {
+        let detail = sessions::show::fetch(&self.client, &self.session_id).await?;
+        Ok(detail.session.unwrap_or_default())
+    }
+
+    /// A provider may take models that it does not list, so that a strange one is set all the same.
+    async fn warn_of_unknown_model(&mut self, model: &str) {
+        let Ok(status) = status::fetch(&self.client).await else { return };
+        let known = status.provider.unwrap_or_default().models;
+        if !model.is_empty() && !known.is_empty() && !known.iter().any(|name| name == model) {
+            let model = one_line(model, 40);
+            let text = format!("the provider does not list \"{model}\"; /model shows what it has");
+            self.view.aside(Tone::Warn, &text);
+        }
+    }
+
     async fn show_models(&mut self) -> Result<(), Failure> {
         let status = status::fetch(&self.client).await?;
         let provider = status.provider.unwrap_or_default();
-        let current = match self.view.transcript.model() {
+        let current = match self.session().await?.model.as_str() {
             "" => format!("{} (the daemon's default)", provider.model),
             model => model.to_owned(),
         };
@@ -270,12 +292,8 @@ impl Conversation<'_> {
         let page = self.client.event().list_events(request).await;
         let page = page.map_err(|status| rpc_failure("cannot read the events", status))?;
         let events = page.into_inner().events;
-        let lines = events.iter().map(|event| {
-            let view = EventView::new(event);
-            let text = view.and_then(|view| serde_json::to_string(&view).ok()).unwrap_or_default();
-            one_line(&text, TRACE_WIDTH)
-        });
-        self.say(lines.collect());
+        let width = self.view.canvas.look().width;
+        self.say(events.iter().map(|event| traced::line(event, width)).collect());
         Ok(())
     }
 
@@ -296,7 +314,8 @@ impl Conversation<'_> {
         let format = if is_markdown { ExportFormat::Markdown } else { ExportFormat::Jsonl };
         let mut sink = Sink::file(&file)?;
         export::write(&self.client, &self.session_id, format, &mut sink).await?;
-        self.view.aside(Tone::Dim, &format!("wrote {}", file.display()));
+        let whole = std::path::absolute(&file).unwrap_or(file);
+        self.view.aside(Tone::Dim, &format!("wrote {}", whole.display()));
         Ok(())
     }
 

@@ -7,7 +7,7 @@ const MAX_LINE_BYTES: usize = 1024 * 1024;
 
 /// What the user does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Input {
+pub(crate) enum Input {
     /// The prompt is on the screen, and rows may be written above it.
     Ready,
     /// Rows that were handed over are on the screen.
@@ -26,30 +26,49 @@ pub(super) enum Input {
 
 /// Lines of a pipe, or of a terminal too dumb for an editor.
 #[derive(Debug)]
-pub(super) struct PipeLines<R = BufReader<Stdin>> {
+pub(crate) struct PipeLines<R = BufReader<Stdin>> {
     reader: R,
     line: Vec<u8>,
+    /// What was read to see whether there is anything.
+    first: Option<Input>,
     /// The line is over the limit: the rest of it is not kept.
     too_long: bool,
 }
 
 impl PipeLines {
     /// Reads stdin.
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::from_reader(BufReader::new(tokio::io::stdin()))
     }
 }
 
 impl<R: AsyncBufRead + Unpin> PipeLines<R> {
     fn from_reader(reader: R) -> Self {
-        Self { reader, line: Vec::new(), too_long: false }
+        Self { reader, line: Vec::new(), first: None, too_long: false }
+    }
+
+    /// Waits for a line that is not empty; false when the pipe ends without one. The line is kept.
+    pub(crate) async fn has_line(&mut self) -> bool {
+        loop {
+            match self.next().await {
+                Input::Line(line) if line.trim().is_empty() => {}
+                Input::End => return false,
+                first => {
+                    self.first = Some(first);
+                    return true;
+                }
+            }
+        }
     }
 
     /// The next line.
     ///
     /// # Cancel safety
     /// Safe: a line that is half read stays for the next call.
-    pub(super) async fn next(&mut self) -> Input {
+    pub(crate) async fn next(&mut self) -> Input {
+        if let Some(first) = self.first.take() {
+            return first;
+        }
         loop {
             let read = match self.reader.fill_buf().await {
                 Ok([]) if self.line.is_empty() && !self.too_long => return Input::End,
@@ -111,6 +130,19 @@ mod tests {
             [line("one"), line(""), line("two and more")]
         );
         assert_eq!(read("世界\n".as_bytes()).await, [line("世界")]);
+    }
+
+    #[tokio::test]
+    async fn a_pipe_is_looked_into_without_a_loss() {
+        let check = async |bytes: &[u8], expect: Option<&str>| {
+            let mut lines = PipeLines::from_reader(bytes);
+            assert_eq!(lines.has_line().await, expect.is_some(), "{bytes:?}");
+            assert_eq!(lines.next().await, expect.map_or(Input::End, line), "{bytes:?}");
+            assert_eq!(lines.next().await, Input::End, "{bytes:?}");
+        };
+        check(b"", None).await;
+        check(b" \n\n", None).await;
+        check(b"\none", Some("one")).await;
     }
 
     #[tokio::test]

@@ -119,7 +119,7 @@ pub(crate) fn notes(event: &v1::Event, me: &str) -> Option<Line> {
 
 fn tool_result(call: &v1::ToolCallFinished) -> Line {
     let took = human_duration(Duration::from_millis(call.elapsed_ms));
-    let result = one_line(&call.output, DETAIL_WIDTH);
+    let result = first_line(&call.output);
     let code = one_line(&call.error_code, NAME_WIDTH);
     match call.status() {
         v1::ToolStatus::Success | v1::ToolStatus::Unspecified => {
@@ -135,6 +135,17 @@ fn tool_result(call: &v1::ToolCallFinished) -> Line {
         v1::ToolStatus::Interrupted => {
             line(Tone::Warn, format!("✗ {took}  cut off; what it did is not known"))
         }
+    }
+}
+
+/// The first line of a result, and how many follow.
+fn first_line(output: &str) -> String {
+    let mut lines = output.lines().filter(|line| !line.trim().is_empty());
+    let first = one_line(lines.next().unwrap_or_default(), DETAIL_WIDTH);
+    match lines.count() {
+        0 => first,
+        1 => format!("{first} (+1 line)"),
+        more => format!("{first} (+{more} lines)"),
     }
 }
 
@@ -197,6 +208,9 @@ mod tests {
         };
         check(Body::ToolCallFinished(finished(v1::ToolStatus::Success)), Some("✓ 12 ms  2"));
         check(Body::ToolCallFinished(finished(v1::ToolStatus::FatalError)), Some("✗ 12 ms  X 2"));
+        let mut long = finished(v1::ToolStatus::Success);
+        long.output = "\none two\nthree\n\nfour\n".into();
+        check(Body::ToolCallFinished(long), Some("✓ 12 ms  one two (+2 lines)"));
         check(Body::UsageRecorded(v1::UsageRecorded::default()), None);
     }
 

@@ -98,10 +98,11 @@ impl View {
         self.transcript.attached(attached);
         let is_first = !std::mem::replace(&mut self.greeted, true);
         // Who has never been here has not left either.
+        let width = self.canvas.look().width;
         if is_first && attached.cursor_seq > 0 && !attached.digest.is_empty() {
             self.aside(
                 Tone::Dim,
-                &format!("◆ since you left: {}", one_line(&attached.digest, 200)),
+                &one_line(&format!("◆ since you left: {}", attached.digest), width),
             );
         }
         self.participants();

@@ -6,6 +6,7 @@ use agentd_shared::ensure_private_dir;
 
 use crate::app::App;
 use crate::chat::conversation::Conversation;
+use crate::chat::input::PipeLines;
 use crate::cli::ChatArgs;
 use crate::exit::{Exit, Failure};
 use crate::signals::Signals;
@@ -14,14 +15,25 @@ use crate::which;
 /// Opens the chat; with a script on stdin it sends one line after the other.
 pub(super) async fn run(args: &ChatArgs, app: &App) -> Result<Exit, Failure> {
     let client = app.client().await?;
-    let chosen = which::choose(&client, app.author(), &args.which, args.model.as_deref()).await?;
     let scripted = !std::io::stdin().is_terminal();
-    if !scripted && let Err(error) = ensure_private_dir(&app.paths.state_dir) {
-        app.output.note(&format!("warning: no history is kept: {error}"));
-    }
     // Before the editor: it puts back the handlers that it finds.
     let mut signals = Signals::new()
         .map_err(|error| Failure::new(Exit::Failed, "cannot listen for signals").because(error))?;
-    let conversation = Box::pin(Conversation::open(app, client, &chosen, scripted)).await?;
+    let mut script = scripted.then(PipeLines::new);
+    // Who says nothing gets no session.
+    if let Some(script) = &mut script
+        && args.which.session.is_none()
+    {
+        match signals.unless(script.has_line()).await {
+            Ok(true) => {}
+            Ok(false) => return Ok(Exit::Ok),
+            Err(_stop) => return Ok(Exit::CtrlC),
+        }
+    }
+    let chosen = which::choose(&client, app.author(), &args.which, args.model.as_deref()).await?;
+    if !scripted && let Err(error) = ensure_private_dir(&app.paths.state_dir) {
+        app.output.note(&format!("warning: no history is kept: {error}"));
+    }
+    let conversation = Box::pin(Conversation::open(app, client, &chosen, script)).await?;
     Box::pin(conversation.run(&mut signals)).await
 }

@@ -60,8 +60,10 @@ pub(crate) fn lines(status: &v1::GetStatusResponse) -> Vec<String> {
         lines.push(format!("model     {}", provider.model));
     }
     lines.push(format!(
-        "sessions  {} live, {} turns running, {} terminals attached",
-        status.live_sessions, status.running_turns, status.attached_clients
+        "sessions  {} live, {} running, {} attached",
+        status.live_sessions,
+        counted(status.running_turns.into(), "turn"),
+        counted(status.attached_clients.into(), "terminal")
     ));
     let free = match status.free_disk_bytes {
         0 => String::new(),
@@ -73,4 +75,10 @@ pub(crate) fn lines(status: &v1::GetStatusResponse) -> Vec<String> {
     }
     lines.extend(status.warnings.iter().map(|warning| format!("warning   {warning}")));
     lines
+}
+
+/// A number with what it counts, such as "1 turn" or "2 turns".
+fn counted(number: u64, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{plural}")
 }

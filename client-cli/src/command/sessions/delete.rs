@@ -9,6 +9,9 @@ use crate::cli::DeleteArgs;
 use crate::exit::{Exit, Failure};
 use crate::ids;
 
+/// Columns of a title in the question.
+const SHOWN_TITLE: usize = 44;
+
 /// Removes sessions. All ids are looked up before the first is removed.
 pub(super) async fn run(args: &DeleteArgs, app: &App) -> Result<Exit, Failure> {
     let client = app.client().await?;
@@ -17,7 +20,7 @@ pub(super) async fn run(args: &DeleteArgs, app: &App) -> Result<Exit, Failure> {
         let session_id = ids::resolve(&client, wanted).await?;
         if !session_ids.contains(&session_id) {
             let shown = super::show::fetch(&client, &session_id).await?;
-            let title = super::list::title(&shown.session.unwrap_or_default());
+            let title = super::list::title(&shown.session.unwrap_or_default(), SHOWN_TITLE);
             app.output.note(&format!("  {session_id}  {title}"));
             session_ids.push(session_id);
         }

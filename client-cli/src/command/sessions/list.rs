@@ -3,16 +3,23 @@
 use agentd_proto::v1;
 use agentd_shared::client_ids::now_ms;
 use agentd_shared::text::{one_line, relative_time};
+use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::app::App;
+use crate::chat::terminal::Size;
 use crate::cli::ListArgs;
 use crate::exit::{Exit, Failure};
 use crate::json::SessionView;
 use crate::{ids, style};
 
-/// Columns that a title may take.
+/// Columns that a title may take where there is no terminal, and at least on a narrow one.
 const TITLE_WIDTH: usize = 44;
+const MIN_TITLE_WIDTH: usize = 20;
+/// Which column the titles are in.
+const TITLE: usize = 1;
+/// Between two columns.
+const GAP: &str = "  ";
 
 /// Lists sessions.
 pub(super) async fn run(args: &ListArgs, app: &App) -> Result<Exit, Failure> {
@@ -25,7 +32,8 @@ pub(super) async fn run(args: &ListArgs, app: &App) -> Result<Exit, Failure> {
     } else if sessions.is_empty() {
         app.output.note("there is no session yet; begin one with `agentctl chat`");
     } else {
-        let mut rows = table(&sessions).into_iter();
+        let width = app.output.is_terminal().then(|| Size::detect().columns);
+        let mut rows = table(&sessions, width).into_iter();
         if let Some(titles) = rows.next() {
             app.output.line(&app.output.paint(style::HEADING, &titles))?;
         }
@@ -36,26 +44,32 @@ pub(super) async fn run(args: &ListArgs, app: &App) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-/// Sessions as an inert table, its column titles first.
-pub(crate) fn table(sessions: &[v1::Session]) -> Vec<String> {
+/// Sessions as an inert table, its column titles first. No row takes more than `width` columns.
+pub(crate) fn table(sessions: &[v1::Session], width: Option<usize>) -> Vec<String> {
     let now = i64::try_from(now_ms()).unwrap_or(i64::MAX);
     let titles = ["ID", "TITLE", "STATUS", "TURNS", "UPDATED"].map(str::to_owned);
     let rows = sessions.iter().map(|session| {
         [
             shown_id(sessions, &session.session_id),
-            title(session),
+            title(session, usize::MAX),
             status(session),
             session.turns.to_string(),
             relative_time(session.updated_at_ms, now),
         ]
     });
-    let rows: Vec<[String; 5]> = std::iter::once(titles).chain(rows).collect();
-    let mut widths = [0_usize; 5];
-    for row in &rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.width());
+    let mut rows: Vec<[String; 5]> = std::iter::once(titles).chain(rows).collect();
+    let longest = match width {
+        Some(width) => {
+            let others = (0..5).filter(|column| *column != TITLE);
+            let taken: usize = others.map(|column| column_width(&rows, column) + GAP.len()).sum();
+            width.saturating_sub(taken).max(MIN_TITLE_WIDTH)
         }
+        None => TITLE_WIDTH,
+    };
+    for [_, title, ..] in &mut rows {
+        *title = one_line(title, longest);
     }
+    let widths: [usize; 5] = std::array::from_fn(|column| column_width(&rows, column));
     rows.iter()
         .map(|row| {
             let cells: Vec<String> = row
@@ -65,14 +79,25 @@ pub(crate) fn table(sessions: &[v1::Session]) -> Vec<String> {
                     format!("{cell}{}", " ".repeat(width.saturating_sub(cell.width())))
                 })
                 .collect();
-            cells.join("  ").trim_end().to_owned()
+            let row = cells.join(GAP);
+            let mut left = width.unwrap_or(usize::MAX);
+            let fits = row.graphemes(true).take_while(|grapheme| {
+                let enough = left.checked_sub(grapheme.width());
+                left = enough.unwrap_or(0);
+                enough.is_some()
+            });
+            fits.collect::<String>().trim_end().to_owned()
         })
         .collect()
 }
 
-/// The title, or a stand-in.
-pub(crate) fn title(session: &v1::Session) -> String {
-    match one_line(&session.title, TITLE_WIDTH) {
+fn column_width(rows: &[[String; 5]], column: usize) -> usize {
+    rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width()).max().unwrap_or(0)
+}
+
+/// The title in at most `width` columns, or a stand-in.
+pub(crate) fn title(session: &v1::Session, width: usize) -> String {
+    match one_line(&session.title, width) {
         empty if empty.is_empty() => "(no title yet)".to_owned(),
         title => title,
     }
@@ -120,7 +145,7 @@ mod tests {
             session("01JZAAAAAAAAABBBBBBBBBBBBB", ""),
         ];
         assert_eq!(
-            table(&sessions),
+            table(&sessions, None),
             [
                 "ID              TITLE                 STATUS  TURNS  UPDATED",
                 "01JZAAAAAAAAAA  世界 \\u{1b}]0;x\\u{7}  idle    3      just now",
@@ -130,10 +155,21 @@ mod tests {
     }
 
     #[test]
+    fn no_row_is_wider_than_the_terminal() {
+        let sessions = [session("01JZAAAAAAAAAAAAAAAAAAAAAA", &"long title ".repeat(20))];
+        for width in [10, 40, 61, 80, 200] {
+            let rows = table(&sessions, Some(width));
+            assert!(rows.iter().all(|row| row.width() <= width), "{width}: {rows:?}");
+        }
+        let rows = table(&sessions, Some(80));
+        assert!(rows[1].ends_with("just now") && rows[1].width() > 75, "{rows:?}");
+    }
+
+    #[test]
     fn en_01_a_long_title_is_cut_between_characters() {
         for filler in 40..46 {
             let title = format!("{}世😀e\u{301}", "a".repeat(filler));
-            assert!(super::title(&session("S", &title)).width() <= TITLE_WIDTH);
+            assert!(super::title(&session("S", &title), TITLE_WIDTH).width() <= TITLE_WIDTH);
         }
     }
 }

@@ -49,7 +49,7 @@ pub(crate) fn lines(detail: &v1::GetSessionResponse) -> Vec<String> {
     let model = if session.model.is_empty() { "the daemon's default" } else { &session.model };
     let mut lines = vec![
         format!("id         {}", session.session_id),
-        format!("title      {}", super::list::title(&session)),
+        format!("title      {}", super::list::title(&session, 200)),
         format!("status     {}", crate::json::session_status(session.status)),
         format!("model      {model}"),
         format!("workspace  {}", session.workspace),
