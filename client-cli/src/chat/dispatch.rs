@@ -202,7 +202,8 @@ impl Conversation<'_> {
             }
             SlashCommand::Status => {
                 let status = status::fetch(&self.client).await?;
-                self.say(status::lines(&status));
+                let width = self.view.canvas.look().width;
+                self.say(status::lines(&status, Some(width)));
             }
             SlashCommand::Stats => {
                 let detail = sessions::show::fetch(&self.client, &self.session_id).await?;

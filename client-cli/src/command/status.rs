@@ -6,11 +6,14 @@ use agentd_proto::v1;
 use agentd_shared::Client;
 use agentd_shared::client_ids::now_ms;
 use agentd_shared::text::{human_bytes, human_duration};
+use anstyle::Style;
 
 use crate::app::{App, rpc_failure};
+use crate::chat::terminal::Size;
 use crate::cli::JsonArgs;
 use crate::exit::{Exit, Failure};
 use crate::json::StatusView;
+use crate::markdown::{Look, prefixed_rows};
 
 /// Shows how the daemon is.
 pub(super) async fn run(args: &JsonArgs, app: &App) -> Result<Exit, Failure> {
@@ -19,7 +22,8 @@ pub(super) async fn run(args: &JsonArgs, app: &App) -> Result<Exit, Failure> {
     if args.json {
         app.output.json(&StatusView::from(&status))?;
     } else {
-        for line in lines(&status) {
+        let width = app.output.is_terminal().then(|| Size::detect().text_width());
+        for line in lines(&status, width) {
             app.output.foreign_line(&line)?;
         }
     }
@@ -38,7 +42,7 @@ pub(crate) async fn fetch(client: &Client) -> Result<v1::GetStatusResponse, Fail
 }
 
 /// The state as lines for people. They hold foreign text.
-pub(crate) fn lines(status: &v1::GetStatusResponse) -> Vec<String> {
+pub(crate) fn lines(status: &v1::GetStatusResponse, width: Option<usize>) -> Vec<String> {
     let started = u64::try_from(status.started_at_ms).unwrap_or(0);
     let up = human_duration(Duration::from_millis(now_ms().saturating_sub(started)));
     let config = match status.config_file.as_str() {
@@ -73,7 +77,10 @@ pub(crate) fn lines(status: &v1::GetStatusResponse) -> Vec<String> {
     if status.resident_bytes > 0 {
         lines.push(format!("memory    {}", human_bytes(status.resident_bytes)));
     }
-    lines.extend(status.warnings.iter().map(|warning| format!("warning   {warning}")));
+    let look = Look { width: width.unwrap_or(usize::MAX), colored: false };
+    for warning in &status.warnings {
+        lines.extend(prefixed_rows(warning, Style::new(), "warning   ", look));
+    }
     lines
 }
 
@@ -81,4 +88,25 @@ pub(crate) fn lines(status: &v1::GetStatusResponse) -> Vec<String> {
 fn counted(number: u64, what: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {what}{plural}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_warnings_read_well() {
+        let status = v1::GetStatusResponse {
+            running_turns: 1,
+            attached_clients: 2,
+            warnings: vec!["the provider cannot be reached: connection refused".into()],
+            ..Default::default()
+        };
+        let shown = lines(&status, Some(40)).join("\n");
+        assert!(shown.contains("0 live, 1 turn running, 2 terminals attached"), "{shown}");
+        let broken = "warning   the provider cannot be\n          reached: connection refused";
+        assert!(shown.ends_with(broken), "{shown}");
+        let piped = lines(&status, None).pop();
+        assert!(piped.is_some_and(|line| line.ends_with("reached: connection refused")));
+    }
 }
