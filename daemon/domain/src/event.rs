@@ -3,8 +3,13 @@
 //! A session is a log of these. They grow by addition only: new kinds, and new fields with
 //! defaults. A record of a kind that this build does not know is kept as [`UnknownEvent`].
 
-use serde::{Deserialize, Serialize};
+mod record;
+
+use serde::de::DeserializeSeed;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
+
+use self::record::{BodyOfKind, Record};
 
 use crate::{
     Author, CallId, ClientMessageId, ErrorReport, ForkOrigin, InterruptReason, ItemId, QuestionId,
@@ -97,6 +102,17 @@ macro_rules! bodies {
             }
         })+
 
+        impl<'de> DeserializeSeed<'de> for BodyOfKind<'_> {
+            type Value = EventBody;
+
+            fn deserialize<D: Deserializer<'de>>(self, body: D) -> Result<EventBody, D::Error> {
+                match self.0 {
+                    $($kind => $name::deserialize(body).map(EventBody::$name),)+
+                    _ => Err(serde::de::Error::custom("another kind")),
+                }
+            }
+        }
+
         impl Event {
             /// Writes the record: one JSON object without line breaks.
             pub fn encode(&self) -> Vec<u8> {
@@ -115,6 +131,10 @@ macro_rules! bodies {
             /// When the envelope is damaged, or a body that this build should know is. Kinds and
             /// bodies of newer versions become [`EventBody::Unknown`].
             pub fn decode(record: &[u8]) -> Result<Self, DecodeEventError> {
+                // One pass for what this build writes; what is unusual gets a closer look.
+                if let Ok(Record(event)) = serde_json::from_slice(record) {
+                    return Ok(event);
+                }
                 let envelope: EnvelopeIn<'_> =
                     serde_json::from_slice(record).map_err(DecodeEventError::Envelope)?;
                 let EnvelopeIn { v, seq, at, turn, kind, body } = envelope;

@@ -1,8 +1,10 @@
 //! Ids as newtypes. Making new ones needs a clock and randomness, so it happens elsewhere.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::str::FromStr;
 
+use serde::de::Visitor;
 use serde::{Deserialize, Serialize};
 use ulid::Ulid;
 
@@ -29,6 +31,21 @@ pub enum IdError {
     /// The text holds a character that ids may not hold.
     #[error("it holds a control character")]
     ControlCharacter,
+}
+
+/// Parses a text where it lies, without a copy.
+struct Parse<T>(PhantomData<T>);
+
+impl<T: FromStr<Err = IdError>> Visitor<'_> for Parse<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an id")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<T, E> {
+        text.parse().map_err(E::custom)
+    }
 }
 
 macro_rules! ulid_id {
@@ -84,8 +101,7 @@ macro_rules! ulid_id {
 
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-                text.parse().map_err(serde::de::Error::custom)
+                deserializer.deserialize_str(Parse(PhantomData))
             }
         }
     };
@@ -150,8 +166,7 @@ macro_rules! text_id {
 
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-                text.parse().map_err(serde::de::Error::custom)
+                deserializer.deserialize_str(Parse(PhantomData))
             }
         }
     };

@@ -47,12 +47,29 @@ fn reason(kind: ErrorKind) -> &'static str {
     }
 }
 
+/// The daemon is stopping: a reason of its own, by which clients know that somebody wants it so.
+pub(super) fn stopping() -> Status {
+    let message = CommandError::Stopping.to_string();
+    let hint = CommandError::Stopping.hint();
+    with_reason(ErrorKind::Unavailable, "DAEMON_STOPPING", &message, hint, None)
+}
+
 /// Makes a status. `field` is the field of the request that is at fault.
 pub(super) fn error(kind: ErrorKind, message: &str, hint: &str, field: Option<&str>) -> Status {
+    with_reason(kind, reason(kind), message, hint, field)
+}
+
+fn with_reason(
+    kind: ErrorKind,
+    reason: &str,
+    message: &str,
+    hint: &str,
+    field: Option<&str>,
+) -> Status {
     let message = cut_encoded(message, STATUS_MESSAGE_BYTES);
     let mut details = ErrorDetails::new();
     details.set_error_info(
-        reason(kind),
+        reason,
         "agentd",
         [("hint".to_owned(), cut_encoded(hint, STATUS_MESSAGE_BYTES))],
     );
@@ -76,6 +93,9 @@ pub(super) fn internal(what: &str) -> Status {
 }
 
 pub(super) fn from_command(failure: &CommandError) -> Status {
+    if matches!(failure, CommandError::Stopping) {
+        return stopping();
+    }
     error(failure.kind(), &failure.to_string(), failure.hint(), failure.field())
 }
 

@@ -80,3 +80,10 @@ fn fields_added_later_have_defaults() {
         }
     );
 }
+
+#[test]
+fn a_record_is_read_alike_in_any_order_of_its_fields() {
+    let usual = br#"{"v":1,"seq":3,"at":9,"turn":"00000000010000000000000002","kind":"turn_resumed","body":{}}"#;
+    let other = br#"{"body":{},"kind":"turn_resumed","turn":"00000000010000000000000002","later":[1],"at":9,"seq":3,"v":1}"#;
+    assert_eq!(Event::decode(usual).unwrap(), Event::decode(other).unwrap());
+}

@@ -147,12 +147,7 @@ fn response(payload: Payload) -> v1::AttachResponse {
 
 fn ended(end: StreamEnd) -> Status {
     match end {
-        StreamEnd::Stopping => status::error(
-            ErrorKind::Unavailable,
-            "the daemon is stopping",
-            "attach again when it is back",
-            None,
-        ),
+        StreamEnd::Stopping => status::stopping(),
         StreamEnd::Deleted => status::error(
             ErrorKind::NotFound,
             "the session was deleted",
