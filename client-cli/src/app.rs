@@ -280,7 +280,8 @@ mod tests {
         let check = |error: RpcError, expect: &str| assert_eq!(lost(&error), expect);
         let gone = RpcError::from(Status::new(Code::Unavailable, "stopping"));
         check(gone, "connection lost; waiting for the daemon ...");
-        let stopped = RpcError::from(Status::new(Code::Unavailable, "the daemon is stopping"));
+        let mut stopped = RpcError::from(Status::new(Code::Unavailable, "stopping"));
+        stopped.reason = "DAEMON_STOPPING".to_owned();
         check(stopped, "the daemon was stopped; waiting for it to come back ...");
         let mut full = RpcError::from(Status::new(Code::ResourceExhausted, "too many terminals"));
         check(full.clone(), "too many terminals\ntrying again ...");

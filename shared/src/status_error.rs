@@ -14,8 +14,8 @@ use crate::{ErrorKind, start::StartError};
 const DOMAIN: &str = "agentd";
 /// Reason of a daemon that cannot be started.
 const START_FAILED: &str = "DAEMON_START";
-/// What the daemon says when it ends in good order.
-const STOPPING: &str = "the daemon is stopping";
+/// Reason that the daemon gives when it ends in good order.
+const STOPPING: &str = "DAEMON_STOPPING";
 
 /// What a call or a stream failed with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl RpcError {
 
     /// Tells whether the daemon said that somebody stops it. One that was killed says nothing.
     pub fn is_stopping(&self) -> bool {
-        self.code == Code::Unavailable && self.message == STOPPING
+        self.code == Code::Unavailable && self.reason == STOPPING
     }
 
     pub(crate) fn stream_ended() -> Self {
@@ -301,7 +301,6 @@ mod tests {
         check(RpcError::stream_ended(), true);
         check(RpcError::from(Status::unavailable("stopping")), true);
         check(RpcError::from(&ConnectError::NotRunning { socket: "/s".into() }), true);
-        check(RpcError::from(Status::unavailable("the daemon is stopping")), true);
         check(RpcError::from(Status::internal("broke off")), false);
         check(RpcError::from(Status::resource_exhausted("too many terminals")), false);
         check(RpcError::from(&StartError::Announcement { line: "hello".into() }), false);

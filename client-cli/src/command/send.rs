@@ -148,6 +148,13 @@ impl Wait<'_> {
                         return Ok(outcome.exit());
                     }
                 }
+                // A script must not wait for somebody who may never come.
+                Some(AttachEvent::Lost { error }) if error.is_stopping() => {
+                    self.end_line()?;
+                    return Err(Failure::new(Exit::Unreachable, "the daemon was stopped")
+                        .because("the turn goes on, or asks, when it runs again")
+                        .hint(format!("agentctl attach {}", self.session_id)));
+                }
                 Some(AttachEvent::Lost { error }) => self.app.output.note(&lost(&error)),
                 Some(AttachEvent::Restored) => self.app.output.note("connected again"),
                 Some(AttachEvent::Failed(error)) => {

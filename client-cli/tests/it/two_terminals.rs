@@ -1,6 +1,7 @@
 //! Two terminals on one session: the real `agentctl` in two ptys, the real `agentd`.
 
 use std::path::PathBuf;
+use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -182,4 +183,35 @@ async fn tu_02_the_terminal_is_as_before_however_the_chat_ends() {
     check_restored(daemon.home(), "SIGTERM", signal(Signal::TERM)).await;
     check_restored(daemon.home(), "SIGHUP", signal(Signal::HUP)).await;
     daemon.terminate().await;
+}
+
+#[tokio::test]
+async fn a_script_whose_daemon_is_stopped_ends_and_a_waiting_chat_does_not_undo_it() {
+    let llm = LlmServer::start().await;
+    let daemon = agentd().llm(&llm).start().await;
+    llm.push(Reply::sse().text_delta("answer begun\n\n").stall());
+    let ann = chat(daemon.home(), "ann", &["--new"]);
+    ann.wait_for(PROMPT).await;
+    let mut send = tokio::process::Command::new(env!("CARGO_BIN_EXE_agentctl"));
+    send.env("AGENTD_HOME", daemon.home().dir()).env("AGENTD_BIN", agentd_program());
+    send.args(["send", "--session", "last", "a long one"]);
+    let send = send.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    ann.wait_for("answer begun").await;
+
+    let home = daemon.terminate().await;
+    let ended = send.wait_with_output().await.unwrap();
+    assert_eq!(ended.status.code(), Some(3), "{ended:?}");
+    ann.wait_for("was stopped").await;
+    // Its message starts a daemon, which knows of the turn.
+    assert!(!home.paths().socket().exists());
+    llm.push(Reply::text("answer anew\n"));
+    ann.send("go on then\r");
+    ann.wait_for("answer anew").await;
+    let ended = tokio::process::Command::new(env!("CARGO_BIN_EXE_agentctl"))
+        .env("AGENTD_HOME", home.dir())
+        .arg("shutdown")
+        .output()
+        .await
+        .unwrap();
+    assert!(ended.status.success(), "{ended:?}");
 }

@@ -1,3 +1,4 @@
+use std::collections::HashMap;
 use std::path::Path;
 
 use agentd_proto::v1;
@@ -7,7 +8,8 @@ use agentd_shared::{
     AttachEvent, AttachPosition, AttachStream, AttachTarget, Attachment, Endpoint, ErrorKind,
     Identity, Paths, Recovery, StartOptions,
 };
-use tonic::Status;
+use tonic::{Code, Status};
+use tonic_types::{ErrorDetails, StatusExt as _};
 
 use crate::home::Home;
 use crate::scripted_daemon::{Script, ScriptedDaemon};
@@ -218,7 +220,8 @@ async fn after_the_end(home: &Home, status: Status) -> (AttachStream, String) {
 #[tokio::test]
 async fn a_daemon_that_was_stopped_is_not_started_again_by_a_terminal() {
     let home = Home::new();
-    let stopping = Status::unavailable("the daemon is stopping");
+    let details = ErrorDetails::with_error_info("DAEMON_STOPPING", "agentd", HashMap::new());
+    let stopping = Status::with_error_details(Code::Unavailable, "the daemon is stopping", details);
     let (mut stream, lost) = after_the_end(&home, stopping).await;
     assert_eq!(lost, "lost the daemon is stopping");
     tokio::time::pause();
