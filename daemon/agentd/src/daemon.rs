@@ -17,10 +17,7 @@ use agentd_store::{
     CrashPoints, InstanceLock, LockError, OpenError, Opened, SledOptions, SledStore, Store,
 };
 use agentd_tools::{RegisterError, Registry, Tool};
-use tokio::net::UnixListener;
 use tokio::sync::watch;
-use tokio_stream::StreamExt as _;
-use tokio_stream::wrappers::UnixListenerStream;
 use tokio_util::sync::CancellationToken;
 use tonic::service::InterceptorLayer;
 use tonic::transport::Server;
@@ -29,7 +26,7 @@ use crate::config::{self, Config, ConfigError};
 use crate::control::{Control, ControlParts, Overrides, ProcessFacts};
 use crate::environment::Environment;
 use crate::grpc::{Context, Service, check_peer};
-use crate::listener::{self, ListenError, SocketFile};
+use crate::listener::{Door, ListenError, SocketFile};
 use crate::logging::LogLevel;
 use crate::provider::Models;
 
@@ -46,8 +43,6 @@ const STREAM_WINDOW: u32 = 1024 * 1024;
 const CONNECTION_WINDOW: u32 = 16 * 1024 * 1024;
 /// Requests of one connection that are worked on at once.
 const REQUESTS_PER_CONNECTION: usize = 256;
-/// Pause after a connection that could not be accepted.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 /// How long connections have to end once everything else has.
 const CONNECTION_GRACE: Duration = Duration::from_secs(1);
 
@@ -151,8 +146,8 @@ pub struct Daemon {
     control: Control,
     context: Arc<Context>,
     store: Arc<dyn Store>,
-    listener: UnixListener,
-    socket_file: SocketFile,
+    door: Door,
+    socket_file: Arc<SocketFile>,
     socket: PathBuf,
     shutdown_timeout: watch::Receiver<Config>,
     locks: [InstanceLock; 2],
@@ -204,7 +199,8 @@ impl Daemon {
         ));
         // A socket path of one's own may be another daemon's, although the data directory is not.
         let socket_lock = take_lock(&beside(&socket, ".lock")).await?;
-        let (listener, socket_file) = listener::open(&socket)?;
+        let door = Door::open(&socket)?;
+        let socket_file = door.file();
         let control = Control::new(ControlParts {
             config_file,
             env,
@@ -220,6 +216,7 @@ impl Daemon {
         });
         // The store has logged them.
         control.keep_warnings(warnings);
+        control.keep_warnings(damaged_stores(&paths.data_dir));
         let engine = Engine::new(EngineDeps {
             store: Arc::clone(&store),
             models: Arc::clone(&models) as _,
@@ -248,7 +245,7 @@ impl Daemon {
             control,
             context,
             store,
-            listener,
+            door,
             socket_file,
             socket,
             shutdown_timeout: config_rx,
@@ -279,7 +276,7 @@ impl Daemon {
             control,
             context,
             store,
-            listener,
+            door,
             socket_file,
             socket,
             shutdown_timeout,
@@ -296,7 +293,7 @@ impl Daemon {
                 control.warn(format!("unfinished sessions could not be looked for: {error}"));
             }
         }
-        server.spawn(serve_connections(listener, context, accepting.clone()));
+        server.spawn(serve_connections(door, context, accepting.clone()));
         tracing::info!(socket = %socket.display(), pid = std::process::id(), "ready");
         tokio::select! {
             () = control.stop_token().cancelled() => {}
@@ -345,6 +342,19 @@ async fn take_lock(file: &Path) -> Result<InstanceLock, LockError> {
     }
 }
 
+/// Says which damaged stores are kept, so that nobody overlooks a loss after the next restart.
+fn damaged_stores(data_dir: &Path) -> Vec<String> {
+    let kept = std::fs::read_dir(data_dir).into_iter().flatten().filter_map(Result::ok);
+    kept.filter(|entry| entry.file_name().to_string_lossy().contains(".damaged-"))
+        .map(|entry| {
+            format!(
+                "a store was damaged and is kept in {}; remove it when you no longer need it",
+                entry.path().display()
+            )
+        })
+        .collect()
+}
+
 /// The path with something behind its last part.
 fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -371,11 +381,7 @@ async fn open_store(
     Ok((Arc::new(store), report.warnings()))
 }
 
-async fn serve_connections(
-    listener: UnixListener,
-    context: Arc<Context>,
-    accepting: CancellationToken,
-) {
+async fn serve_connections(door: Door, context: Arc<Context>, accepting: CancellationToken) {
     let service = Service::new(context);
     let (health, health_service) = tonic_health::server::health_reporter();
     health.set_serving::<v1::session_service_server::SessionServiceServer<Service>>().await;
@@ -404,22 +410,15 @@ async fn serve_connections(
         .add_service(health_service)
         .add_optional_service(reflection)
         .serve_with_incoming_shutdown(
-            UnixListenerStream::new(listener).then(pause_after_error),
+            futures_util::stream::unfold(door, |mut door| async move {
+                Some((door.accept().await, door))
+            }),
             accepting.cancelled_owned(),
         )
         .await;
     if let Err(error) = served {
         tracing::error!(%error, "the server broke off");
     }
-}
-
-/// Passes a connection on. Without the pause a lack of descriptors would make accepting spin.
-async fn pause_after_error<T>(accepted: std::io::Result<T>) -> std::io::Result<T> {
-    if let Err(error) = &accepted {
-        tracing::warn!(%error, "a connection could not be accepted");
-        tokio::time::sleep(ACCEPT_PAUSE).await;
-    }
-    accepted
 }
 
 /// Sessions that name no workspace work in the user's home directory.

@@ -258,3 +258,44 @@ async fn gr_06_another_user_is_refused_even_where_the_directory_is_open() {
     Client::connect(&Endpoint::new(paths.socket())).await.unwrap();
     daemon.terminate().await;
 }
+
+/// What `agentd check` says of a home, and how it ends.
+fn check(home: &Home) -> (Option<i32>, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_agentd"));
+    let ended = command.arg("--home").arg(home.dir()).arg("check").output().unwrap();
+    (ended.status.code(), String::from_utf8(ended.stdout).unwrap())
+}
+
+#[tokio::test]
+async fn a_check_tells_damage_and_changes_nothing() {
+    let home = Home::new();
+    assert_eq!(check(&home), (Some(0), "there is no store yet\n".to_owned()));
+    let daemon = agentd().home(&home).start().await;
+    daemon.driver("ann").await.ask("what is 2 + 3?").await;
+    let (code, _running) = check(&home);
+    assert_eq!(code, Some(3), "not while a daemon runs");
+    daemon.terminate().await;
+    let (code, said) = check(&home);
+    assert!(code == Some(0) && said.starts_with("1 sessions, "), "{code:?}: {said}");
+
+    let db = home.paths().store_dir().join("db");
+    let mut bytes = std::fs::read(&db).unwrap();
+    let middle = bytes.iter().rposition(|byte| *byte != 0).unwrap() / 2;
+    bytes[middle] ^= 0x40;
+    std::fs::write(&db, &bytes).unwrap();
+    let (code, said) = check(&home);
+    assert!(code == Some(4) && !said.is_empty(), "{code:?}: {said}");
+    assert_eq!(std::fs::read(&db).unwrap(), bytes);
+    let left = std::fs::read_dir(home.paths().data_dir).unwrap().count();
+    assert_eq!(left, 3, "the store, its mark and the lock");
+
+    // A start puts the damaged store aside, and says so from then on.
+    for _ in 0..2 {
+        let daemon = agentd().home(&home).start().await;
+        let client = Client::connect(&home.endpoint()).await.unwrap();
+        let status = client.admin().get_status(v1::GetStatusRequest {}).await.unwrap();
+        let warnings = status.into_inner().warnings.join("\n");
+        assert!(warnings.contains("damaged"), "{warnings}");
+        daemon.terminate().await;
+    }
+}
