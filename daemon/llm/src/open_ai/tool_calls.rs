@@ -2,14 +2,15 @@
 //!
 //! Servers disagree on what a fragment holds. OpenAI sends index, id and name at the start of a call and
 //! then only the index; others leave out the index, send it always as 0, send no id or an empty one,
-//! repeat the name, or give it later. The rules here, in order:
+//! repeat the name, or give it later; some give one id to all calls. The rules here, in order:
 //!
-//! 1. A fragment continues the call with its id; without id, the newest call with its index; without
-//!    either, the newest call (in a list of several such fragments: the call of that position).
-//! 2. It starts a new call instead when its id contradicts that call's, or when it brings a name while
-//!    that call's arguments are whole already.
-//! 3. What cannot be told apart is joined. The arguments are then no JSON, and the call is reported as
-//!    not whole instead of being lost.
+//! 1. A fragment continues the call with its id, and of several the one with its index; without id, the
+//!    newest call with its index; without either, the newest call (in a list of several such fragments:
+//!    the call of that position).
+//! 2. It starts a new call instead when its id or its index contradicts that call's, or when it brings a
+//!    name while that call's arguments are whole already.
+//! 3. What cannot be told apart is joined. The arguments are then no JSON, which the model is told,
+//!    instead of being lost.
 
 use std::borrow::Cow;
 
@@ -71,10 +72,15 @@ impl CallAssembler {
     /// The call that a fragment belongs to if it does not start a new one.
     fn find(&self, fragment: &Fragment<'_>, position: Option<usize>) -> Option<usize> {
         let newest = |matches: &dyn Fn(&OpenCall) -> bool| self.calls.iter().rposition(matches);
-        if !fragment.id.is_empty()
-            && let Some(at) = newest(&|call| call.id == fragment.id)
-        {
-            return Some(at);
+        if !fragment.id.is_empty() {
+            let same_id = |call: &OpenCall| call.id == fragment.id;
+            let at = newest(&|call| same_id(call) && !call.has_other_index(fragment))
+                // The id may come after the index, and repeat that of an earlier call.
+                .or_else(|| newest(&|call| call.id.is_empty() && call.has_index_of(fragment)))
+                .or_else(|| newest(&same_id));
+            if at.is_some() {
+                return at;
+            }
         }
         if fragment.index.is_some() {
             let same_index = newest(&|call| call.index == fragment.index);
@@ -89,8 +95,15 @@ impl CallAssembler {
 
     fn starts_new_call(&self, at: usize, fragment: &Fragment<'_>) -> bool {
         let Some(call) = self.calls.get(at) else { return true };
-        if !fragment.id.is_empty() && !call.id.is_empty() {
-            return fragment.id != call.id;
+        let has_ids = !fragment.id.is_empty() && !call.id.is_empty();
+        if has_ids && fragment.id != call.id {
+            return true;
+        }
+        if has_ids && call.has_other_index(fragment) {
+            // One id for all calls. A nameless rest of a text, though, cannot stand alone.
+            let is_rest =
+                fragment.name.is_empty() && !call.arguments.is_empty() && !call.is_whole();
+            return !is_rest;
         }
         if fragment.name.is_empty() || call.name.is_empty() {
             return false;
@@ -99,7 +112,7 @@ impl CallAssembler {
             // Some servers repeat the name with every fragment.
             return call.is_whole() && !fragment.arguments.trim_ascii().is_empty();
         }
-        let continues_name = call.arguments.is_empty() && fragment.index.is_some();
+        let continues_name = call.arguments.is_empty() && (fragment.index.is_some() || has_ids);
         !continues_name && (call.is_whole() || call.arguments.is_empty())
     }
 
@@ -136,6 +149,15 @@ impl OpenCall {
             self.name.push_str(&fragment.name);
         }
         self.joiner.push(&fragment.arguments, &mut self.arguments);
+    }
+
+    fn has_index_of(&self, fragment: &Fragment<'_>) -> bool {
+        fragment.index.is_some() && self.index == fragment.index
+    }
+
+    /// Both have an index, and not the same.
+    fn has_other_index(&self, fragment: &Fragment<'_>) -> bool {
+        fragment.index.is_some() && self.index.is_some() && self.index != fragment.index
     }
 
     /// The arguments are one whole object.

@@ -146,6 +146,50 @@ fn ta_02_parallel_calls_that_share_index_0_are_kept_apart() {
 }
 
 #[test]
+fn ta_02_parallel_calls_that_share_one_id_are_kept_apart() {
+    let expect = [("read_file", r#"{"path":"a.txt"}"#), ("list_dir", r#"{"path":"."}"#)];
+    let read = (ZERO, "x", "read_file", r#"{"path":"a.txt"}"#);
+    for index in [ZERO, ONE, None] {
+        let list = (index, "x", "list_dir", r#"{"path":"."}"#);
+        check(&[&[read, list]], &expect);
+        check(&[&[read], &[list]], &expect);
+    }
+    // Interleaved, with the id in every fragment or in the first ones.
+    for id in ["x", ""] {
+        check(
+            &[
+                &[(ZERO, "x", "read_file", r#"{"path":"#)],
+                &[(ONE, "x", "list_dir", "")],
+                &[(ONE, id, "", r#"{"path":"#)],
+                &[(ZERO, id, "", r#""a.txt"}"#)],
+                &[(ONE, id, "", r#"".""#), (ONE, id, "", "}")],
+            ],
+            &expect,
+        );
+    }
+    // The name and the id of the second may come late.
+    check(&[&[read], &[(ONE, "x", "", "")], &[(ONE, "x", "list_dir", expect[1].1)]], &expect);
+    check(&[&[read], &[(ONE, "", "list_dir", "")], &[(ONE, "x", "", expect[1].1)]], &expect);
+    // One tool twice.
+    let again = (ONE, "x", "read_file", r#"{"path":"b"}"#);
+    check(&[&[read], &[again]], &[expect[0], ("read_file", r#"{"path":"b"}"#)]);
+}
+
+#[test]
+fn ta_02_one_call_with_its_id_in_every_fragment_stays_one() {
+    let whole = [("read_file", r#"{"p":1}"#)];
+    check(
+        &[
+            &[(None, "x", "read", "")],
+            &[(None, "x", "_file", "")],
+            &[(None, "x", "", r#"{"p":1}"#)],
+        ],
+        &whole,
+    );
+    check(&[&[(ZERO, "x", "read_file", r#"{"p":"#)], &[(ONE, "x", "", "1}")]], &whole);
+}
+
+#[test]
 fn ta_01_what_cannot_be_told_apart_is_reported_and_not_lost() {
     let mut assembler = CallAssembler::default();
     for arguments in [&br#"{"a":1}"#[..], br#"{"b":2}"#] {
