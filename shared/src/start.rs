@@ -2,7 +2,8 @@
 //!
 //! One client at a time starts one: the others wait for its lock and then find the daemon. The daemon
 //! becomes the leader of a process group of its own, so that Ctrl-C in the terminal does not reach
-//! it, and it outlives the client. It says on its standard output when it is ready.
+//! it, it inherits none of the client's descriptors, and it outlives the client. It says on its
+//! standard output when it is ready.
 
 mod announcement;
 mod binary;
@@ -34,6 +35,8 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 const RESTART_PAUSE: Duration = Duration::from_millis(250);
 /// How long a daemon that closed its output may take to exit.
 const EXIT_GRACE: Duration = Duration::from_secs(5);
+/// First descriptor that is not standard input, output or error.
+const FIRST_OTHER_FD: i32 = 3;
 
 /// How to start a daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -137,6 +140,9 @@ async fn start(
     if let Some(home) = paths.home() {
         command.env("AGENTD_HOME", home);
     }
+    // A pipe or a lock that the client was started with must end with the client: whoever waits for
+    // it would wait for the daemon.
+    close_fds::set_fds_cloexec_threadsafe(FIRST_OTHER_FD, &[]);
     let mut child =
         command.spawn().map_err(|source| StartError::Spawn { path: program, source })?;
     let heard = match child.stdout.take() {

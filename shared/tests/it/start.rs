@@ -205,3 +205,21 @@ async fn a_daemon_outlives_the_client_and_has_a_process_group_of_its_own() {
     let ids: Vec<&str> = ids.split_whitespace().collect();
     assert!(matches!(ids[..], [pid, group] if pid == group), "{ids:?}");
 }
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_daemon_inherits_no_descriptor_that_the_client_was_started_with() {
+    let home = Home::new();
+    // As a shell's `3>&1` gives it: not marked to be closed in started programs.
+    let (reader, writer) = rustix::pipe::pipe().unwrap();
+    assert_eq!(rustix::io::fcntl_getfd(&writer).unwrap(), rustix::io::FdFlags::empty());
+    let seen = home.file("seen");
+    // The last one is the directory itself.
+    let script =
+        format!("ls /proc/self/fd > {}; echo '{{\"socket\":\"/s\",\"pid\":7}}'", seen.display());
+    ensure_running(&home.paths, &home.program(&script)).await.unwrap();
+    assert_eq!(std::fs::read_to_string(seen).unwrap(), "0\n1\n2\n3\n");
+    // They are still ours.
+    rustix::io::write(&writer, b"x").unwrap();
+    assert_eq!(rustix::io::read(&reader, &mut [0; 1]).unwrap(), 1);
+}
