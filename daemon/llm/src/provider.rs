@@ -89,7 +89,8 @@ pub struct AssembledCall {
     pub name: String,
     /// Argument text as the model wrote it; "{}" when it wrote nothing.
     pub arguments_json: String,
-    /// False when the text is not one whole JSON value: the call was cut and must not run.
+    /// False when the answer hit its limit, or when the text is a JSON value without its end: the call
+    /// was cut and must not run. True says nothing about other faults of the text.
     pub is_whole: bool,
 }
 

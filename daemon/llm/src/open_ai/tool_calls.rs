@@ -125,8 +125,7 @@ impl CallAssembler {
                 if is_empty { Cow::Borrowed("{}") } else { replace_lone_escapes(&call.arguments) };
             AssembledCall {
                 // A call that the limit cut may look whole by chance.
-                is_whole: finish != Finish::OutputLimit
-                    && serde_json::from_str::<IgnoredAny>(&arguments).is_ok(),
+                is_whole: finish != Finish::OutputLimit && !is_unfinished(&arguments),
                 name: call.name,
                 arguments_json: arguments.into_owned(),
             }
@@ -166,6 +165,12 @@ impl OpenCall {
         self.arguments.trim_end().ends_with('}')
             && serde_json::from_str::<IgnoredAny>(&self.arguments).is_ok()
     }
+}
+
+/// The text is the start of a JSON value that has no end. Any other fault is the model's mistake, which
+/// it can mend when it is told.
+fn is_unfinished(json: &str) -> bool {
+    serde_json::from_str::<IgnoredAny>(json).is_err_and(|error| error.is_eof())
 }
 
 #[cfg(test)]

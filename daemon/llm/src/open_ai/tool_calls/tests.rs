@@ -201,7 +201,7 @@ fn ta_01_what_cannot_be_told_apart_is_reported_and_not_lost() {
         [AssembledCall {
             name: String::new(),
             arguments_json: r#"{"a":1}{"b":2}"#.to_owned(),
-            is_whole: false,
+            is_whole: true,
         }]
     );
 }
@@ -223,4 +223,33 @@ fn ta_05_a_cut_call_is_not_whole() {
     assert!(!is_whole(whole, Finish::OutputLimit));
     assert!(is_whole(whole, Finish::Done));
     assert!(is_whole("", Finish::Done));
+    for end in 1..whole.len() {
+        assert!(!is_whole(&whole[..end], Finish::Done), "{}", &whole[..end]);
+    }
+}
+
+#[test]
+fn ta_05_malformed_arguments_were_not_cut() {
+    for arguments in [
+        r#"{"path":"a",}"#,
+        "```json\n{\"path\":\"a\"}\n```",
+        r#"{"path":"a"}}"#,
+        "{'path':'a'}",
+        r#"{"offset":NaN}"#,
+        r#"{"path":"a"}{"path":"b"}"#,
+        r#"{"path" "a"}"#,
+    ] {
+        for (finish, expect) in [(Finish::Done, true), (Finish::OutputLimit, false)] {
+            let mut assembler = CallAssembler::default();
+            let text = Cow::Borrowed(arguments.as_bytes());
+            assembler.push(&[Fragment {
+                name: "w".into(),
+                arguments: text,
+                ..Fragment::default()
+            }]);
+            let calls = assembler.finish(finish);
+            assert_eq!(calls.len(), 1, "{arguments}");
+            assert_eq!((calls[0].arguments_json.as_str(), calls[0].is_whole), (arguments, expect));
+        }
+    }
 }
