@@ -9,7 +9,6 @@ use std::borrow::Cow;
 
 use agentd_domain::{ToolCall, ToolSpec};
 use serde::Serialize;
-use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::ReasoningEcho;
@@ -238,7 +237,8 @@ fn function_name(name: &str) -> Cow<'_, str> {
 }
 
 /// Arguments as one JSON object: servers parse them again to fill the model's template, and a cut call
-/// in the history must not make every later request fail.
+/// in the history must not make every later request fail. Neither must one that is nested deeper than
+/// their parsers go: a [`Value`] takes 128 levels, as ours do.
 fn arguments(text: &str) -> Cow<'_, str> {
     if is_object(text) {
         return Cow::Borrowed(text);
@@ -250,7 +250,7 @@ fn arguments(text: &str) -> Cow<'_, str> {
 }
 
 fn is_object(json: &str) -> bool {
-    json.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(json).is_ok()
+    json.trim_start().starts_with('{') && serde_json::from_str::<Value>(json).is_ok()
 }
 
 #[cfg(test)]

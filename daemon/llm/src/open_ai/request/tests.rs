@@ -163,6 +163,23 @@ fn ta_05_arguments_that_were_cut_go_back_as_an_object() {
 }
 
 #[test]
+fn ta_05_arguments_that_are_nested_too_deep_go_back_as_an_object() {
+    let arguments = |levels: usize| {
+        let text = format!("{{\"a\":{}{}}}", "[".repeat(levels), "]".repeat(levels));
+        let doubled = json!(text).to_string();
+        let [plain, doubled] = [&text, &doubled].map(|text| {
+            let wire = sent(&[user("u"), calling("", "", text), result("x")], ReasoningEcho::Never);
+            wire[1]["tool_calls"][0]["function"]["arguments"].as_str().expect("text").to_owned()
+        });
+        assert_eq!(plain, doubled);
+        if plain == text { "as it came".to_owned() } else { plain }
+    };
+    assert_eq!(arguments(100), "as it came");
+    assert_eq!(arguments(200), "{}");
+    assert_eq!(arguments(5_000), "{}");
+}
+
+#[test]
 fn ta_01_names_that_no_server_takes_are_replaced() {
     let check = |name: &str, expect: &str| assert_eq!(function_name(name), expect);
     check("read_file-2", "read_file-2");
