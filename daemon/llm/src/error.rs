@@ -42,7 +42,7 @@ pub enum LlmError {
         message: String,
     },
     /// The key is wrong or not allowed.
-    #[error("the provider refused the API key ({status}): {message}")]
+    #[error("the provider refused the API key{}: {message}", shown(*.status))]
     Auth {
         /// HTTP status.
         status: u16,
@@ -64,7 +64,7 @@ pub enum LlmError {
         retry_after: Option<Duration>,
     },
     /// The provider has trouble (HTTP 5xx, 408, or "overloaded" in the stream).
-    #[error("the provider has trouble ({status}): {message}")]
+    #[error("the provider has trouble{}: {message}", shown(*.status))]
     Server {
         /// HTTP status, or 0 when it came in the stream.
         status: u16,
@@ -86,7 +86,7 @@ pub enum LlmError {
         message: String,
     },
     /// The request is not acceptable and will not be when repeated.
-    #[error("the provider refused the request ({status}): {message}")]
+    #[error("the provider refused the request{}: {message}", shown(*.status))]
     Invalid {
         /// HTTP status, or 0 when it came in the stream.
         status: u16,
@@ -105,6 +105,11 @@ pub enum LlmError {
         /// The limit in bytes.
         limit: usize,
     },
+}
+
+/// A status as it stands in a text; an error in the stream may have none.
+fn shown(status: u16) -> String {
+    if status == 0 { String::new() } else { format!(" ({status})") }
 }
 
 impl LlmError {
@@ -207,6 +212,21 @@ impl LlmError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_status_that_nobody_named_is_not_shown() {
+        let check = |status: u16, expect: &str| {
+            let message = || "m".to_owned();
+            let server = LlmError::Server { status, message: message(), retry_after: None };
+            assert_eq!(server.to_string(), format!("the provider has trouble{expect}: m"));
+            let invalid = LlmError::Invalid { status, message: message() };
+            assert_eq!(invalid.to_string(), format!("the provider refused the request{expect}: m"));
+            let auth = LlmError::Auth { status, message: message() };
+            assert_eq!(auth.to_string(), format!("the provider refused the API key{expect}: m"));
+        };
+        check(0, "");
+        check(503, " (503)");
+    }
 
     #[test]
     fn every_error_says_whether_to_try_again_and_what_to_do() {
