@@ -103,7 +103,7 @@ impl Door {
                 *self = door;
             }
             Err(error) => {
-                tracing::error!(error, "the socket's file is gone and cannot be made anew")
+                tracing::error!(error, "the socket's file is gone and cannot be made anew");
             }
         }
     }

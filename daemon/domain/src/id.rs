@@ -87,9 +87,13 @@ macro_rules! ulid_id {
             type Err = IdError;
 
             fn from_str(text: &str) -> Result<Self, IdError> {
+                // 26 characters hold 130 bits; what begins above 7 does not fit 128 and would alias.
+                let fits = text.as_bytes().first().is_some_and(|first| *first <= b'7');
                 Ulid::from_string(text)
+                    .ok()
+                    .filter(|_| fits)
                     .map(Self)
-                    .map_err(|_not_ulid| IdError::NotUlid { got: text.chars().take(40).collect() })
+                    .ok_or_else(|| IdError::NotUlid { got: text.chars().take(40).collect() })
             }
         }
 
@@ -202,5 +206,19 @@ impl Seq {
 impl fmt::Display for Seq {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_ids_that_fit_are_ids() {
+        for text in ["", "8ZZZZZZZZZZZZZZZZZZZZZZZZZ", "ZZZZZZZZZZZZZZZZZZZZZZZZZZ", "01JZ", "é"] {
+            assert!(text.parse::<SessionId>().is_err(), "{text}");
+        }
+        let id: SessionId = "7ZZZZZZZZZZZZZZZZZZZZZZZZZ".parse().unwrap();
+        assert_eq!(id.to_string(), "7ZZZZZZZZZZZZZZZZZZZZZZZZZ");
     }
 }

@@ -86,6 +86,12 @@ pub enum CommandError {
         /// Most messages that may wait.
         limit: usize,
     },
+    /// Too many terminals are attached.
+    #[error("{limit} terminals are attached to this session already")]
+    TooManyTerminals {
+        /// Most terminals of a session.
+        limit: usize,
+    },
     /// Too many commands wait.
     #[error("the session has too many commands to work through")]
     MailboxFull,
@@ -119,7 +125,10 @@ impl CommandError {
             | Self::ModelName { .. }
             | Self::Workspace { .. }
             | Self::NoSuchEvent { .. } => ErrorKind::Invalid,
-            Self::QueueFull { .. } | Self::MailboxFull | Self::BeingMade(_) => ErrorKind::Busy,
+            Self::QueueFull { .. }
+            | Self::TooManyTerminals { .. }
+            | Self::MailboxFull
+            | Self::BeingMade(_) => ErrorKind::Busy,
             Self::Stopping => ErrorKind::Unavailable,
             Self::Commit(error) => error.kind(),
             Self::Read(error) => error.kind(),
@@ -141,6 +150,7 @@ impl CommandError {
             Self::Workspace { .. } => Some("workspace"),
             Self::NoSuchEvent { .. } => Some("up_to_seq"),
             Self::QueueFull { .. }
+            | Self::TooManyTerminals { .. }
             | Self::MailboxFull
             | Self::Stopping
             | Self::Commit(_)
@@ -168,6 +178,7 @@ impl CommandError {
             Self::Workspace { .. } => "give the absolute path of an existing directory",
             Self::SessionExists(_) => "choose another id, or leave it out",
             Self::NoSuchEvent { .. } => "give the seq of an event that the log has",
+            Self::TooManyTerminals { .. } => "close some, or read the log in pages",
             Self::QueueFull { .. } => "wait for some to be answered, or withdraw some",
             Self::MailboxFull | Self::BeingMade(_) => "try again in a moment",
             Self::Stopping => "try again when it is back",

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agentd_domain::{EventBody, Seq};
-use agentd_engine::{AttachPosition, StreamEnd};
+use agentd_engine::{AttachPosition, CommandError, StreamEnd};
 use futures_util::FutureExt as _;
 
 use crate::world::{Gate, Step, Terminal, World, author, pass_seconds, text};
@@ -175,4 +175,20 @@ async fn terminals_of_a_session_whose_actor_broke_are_told() {
     let mut again = Terminal::attach(&engine, id, "ann").await;
     again.until_kind("turn_completed", 1).await;
     let _keeps = Arc::new(again);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_takes_only_so_many_terminals_and_others_when_some_leave() {
+    let world = World::new();
+    let engine = world.engine();
+    let id = world.session(&engine).await;
+    let mut seats = Vec::new();
+    for n in 0..100 {
+        let attached = engine.attach(id, author(&format!("t{n}")), AttachPosition::OnlyNew).await;
+        seats.push(attached.unwrap());
+    }
+    let refused = engine.attach(id, author("late"), AttachPosition::OnlyNew).await;
+    assert!(matches!(refused, Err(CommandError::TooManyTerminals { limit: 100 })), "{refused:?}");
+    seats.pop();
+    engine.attach(id, author("late"), AttachPosition::OnlyNew).await.unwrap();
 }

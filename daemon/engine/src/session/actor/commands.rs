@@ -43,7 +43,7 @@ impl Actor {
             }
             Command::Attach { author, reply } => {
                 let joined = self.attach(author);
-                let left = reply.send(Ok(joined)).is_err();
+                let left = reply.send(joined).is_err();
                 if left {
                     self.drop_gone_subscribers();
                 }

@@ -7,19 +7,26 @@ use agentd_domain::Author;
 use tokio::time::Instant;
 
 use super::Actor;
+use crate::error::CommandError;
 use crate::session::Joined;
 use crate::session::subscriber::{LiveText, Participant, Seat, StreamEnd, Subscriber};
 
+/// Terminals of one session. Each may make the daemon hold about two megabytes while it does not read.
+const MAX_TERMINALS: usize = 100;
+
 impl Actor {
-    pub(super) fn attach(&mut self, author: Author) -> Joined {
+    pub(super) fn attach(&mut self, author: Author) -> Result<Joined, CommandError> {
         self.drop_gone_subscribers();
+        if self.subscribers.len() >= MAX_TERMINALS {
+            return Err(CommandError::TooManyTerminals { limit: MAX_TERMINALS });
+        }
         let participant = Participant { author, attached_at: self.deps.clock.now() };
         let subscriber = Arc::new(Subscriber::new(participant));
         self.subscribers.push(Arc::clone(&subscriber));
         subscriber.begin(self.live_text());
         self.presence_changed();
         let participants = self.participants();
-        Joined { seat: Seat(subscriber), head: self.state.record.last_seq, participants }
+        Ok(Joined { seat: Seat(subscriber), head: self.state.record.last_seq, participants })
     }
 
     /// The text of the item that is being written.
