@@ -23,7 +23,7 @@ pub use self::options::{OpenAiOptions, ReasoningEcho};
 use self::answer::AnswerDecoder;
 use self::options::is_of_domain;
 use self::request::Dialect;
-use self::stream::{AnswerStream, BodyFormat, Limits};
+use self::stream::{AFTER_FINISH, AnswerStream, BodyFormat, IDLE_TIMEOUTS_WITHOUT_CONTENT, Limits};
 use crate::error_text::ErrorText;
 use crate::http_client::{Reach, http_client, innermost};
 use crate::refusal::{Refusal, retry_after};
@@ -177,11 +177,14 @@ impl Provider for OpenAiCompatible {
         };
         let max_bytes = self.options.max_answer_bytes;
         let decoder = AnswerDecoder::new(self.error_text.clone(), max_bytes);
+        let idle = self.options.timeouts.idle;
         let limits = Limits {
             base_url: self.shown_url.clone(),
             first_byte,
             first_byte_by,
-            idle: self.options.timeouts.idle,
+            idle,
+            without_content: idle.saturating_mul(IDLE_TIMEOUTS_WITHOUT_CONTENT),
+            after_finish: AFTER_FINISH,
             max_bytes,
         };
         let body = response.bytes_stream().boxed();

@@ -103,6 +103,11 @@ impl AnswerDecoder {
         self.finish.is_some()
     }
 
+    /// Bytes of text, reasoning and calls so far.
+    pub(super) fn content_bytes(&self) -> usize {
+        self.taken_bytes
+    }
+
     /// Bytes that wait to be taken.
     pub(super) fn queued_bytes(&self) -> usize {
         self.queued_bytes

@@ -21,6 +21,14 @@ const MAX_MERGED_BYTES: usize = 16 * 1024;
 /// connection whose body was read to the end can be used again.
 const CLOSING_GRACE: Duration = Duration::from_millis(20);
 
+/// How long the usage and `[DONE]` may come after the model said that it is done. Some servers send
+/// neither and keep the connection open.
+pub(super) const AFTER_FINISH: Duration = Duration::from_secs(2);
+
+/// Idle timeouts in which something of the answer must come. Comments and half lines, which are a
+/// server's word that it still works, buy no more time than that.
+pub(super) const IDLE_TIMEOUTS_WITHOUT_CONTENT: u32 = 10;
+
 type Body = Pin<Box<dyn Stream<Item = reqwest::Result<Bytes>> + Send>>;
 
 /// How the body is written.
@@ -39,7 +47,12 @@ pub(super) struct Limits {
     pub(super) first_byte: Duration,
     /// When the first byte of the body must be there.
     pub(super) first_byte_by: Instant,
+    /// The longest silence.
     pub(super) idle: Duration,
+    /// The longest time in which bytes come and nothing of the answer.
+    pub(super) without_content: Duration,
+    /// The longest wait for what may follow the end of the answer.
+    pub(super) after_finish: Duration,
     /// Most bytes of a whole body.
     pub(super) max_bytes: usize,
 }
@@ -54,6 +67,12 @@ pub(super) struct AnswerStream {
     has_begun: bool,
     /// Bytes came since the timer was set.
     has_progress: bool,
+    /// When the answer must go on, whatever else comes. `None` until its first byte.
+    content_by: Option<Instant>,
+    /// Bytes of the answer when `content_by` was set.
+    content_bytes: usize,
+    /// When an answer that the model has ended is taken as it is.
+    finish_by: Option<Instant>,
     state: State,
 }
 
@@ -82,6 +101,9 @@ impl AnswerStream {
             timer,
             has_begun: false,
             has_progress: false,
+            content_by: None,
+            content_bytes: 0,
+            finish_by: None,
             state: State::Reading,
         }
     }
@@ -170,10 +192,11 @@ impl AnswerStream {
         self.state = State::Ended(self.decoder.end(end).map(StreamPart::Finished));
     }
 
-    /// Waits for bytes no longer than allowed. True when the time is up.
+    /// Waits no longer than allowed. True when the time is up.
     fn is_late(&mut self, cx: &mut Context<'_>) -> bool {
         if std::mem::take(&mut self.has_progress) {
-            self.timer.as_mut().reset(Instant::now() + self.limits.idle);
+            let deadline = self.deadline(Instant::now());
+            self.timer.as_mut().reset(deadline);
         }
         if self.timer.as_mut().poll(cx).is_pending() {
             return false;
@@ -183,7 +206,10 @@ impl AnswerStream {
             self.end(BodyEnd::Broken);
             return true;
         }
-        let error = if self.has_begun {
+        let is_dripping = self.content_by.is_some_and(|by| by <= self.timer.deadline());
+        let error = if is_dripping {
+            LlmError::IdleTimeout { after: self.limits.without_content }
+        } else if self.has_begun {
             LlmError::IdleTimeout { after: self.limits.idle }
         } else {
             LlmError::FirstByteTimeout {
@@ -193,6 +219,23 @@ impl AnswerStream {
         };
         self.state = State::Ended(Err(error));
         true
+    }
+}
+
+impl AnswerStream {
+    /// When the time is up, now that bytes came.
+    fn deadline(&mut self, now: Instant) -> Instant {
+        let content_bytes = self.decoder.content_bytes();
+        if content_bytes != self.content_bytes {
+            self.content_bytes = content_bytes;
+            self.content_by = None;
+        }
+        let content_by = *self.content_by.get_or_insert(now + self.limits.without_content);
+        if self.decoder.is_finished() {
+            self.finish_by.get_or_insert(now + self.limits.after_finish);
+        }
+        let deadline = content_by.min(now + self.limits.idle);
+        self.finish_by.map_or(deadline, |finish_by| finish_by.min(deadline))
     }
 }
 

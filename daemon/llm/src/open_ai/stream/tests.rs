@@ -24,17 +24,30 @@ const RECORDED: &str = concat!(
 
 type Answer = (String, String, Option<Completion>);
 
+const LONG: Duration = Duration::from_secs(60);
+const SHORT: Duration = Duration::from_millis(50);
+
+/// Limits that no test reaches by accident.
+fn patient() -> Limits {
+    Limits {
+        base_url: String::new(),
+        first_byte: LONG,
+        first_byte_by: Instant::now() + LONG,
+        idle: LONG,
+        without_content: LONG,
+        after_finish: LONG,
+        max_bytes: 10_000,
+    }
+}
+
 fn read(pieces: Vec<Vec<u8>>) -> Result<Answer, LlmError> {
+    let pieces = pieces.into_iter().map(|piece| Ok(Bytes::from(piece)));
+    read_body(stream::iter(pieces).boxed(), patient())
+}
+
+fn read_body(body: Body, limits: Limits) -> Result<Answer, LlmError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(async {
-        let body = stream::iter(pieces.into_iter().map(|piece| Ok(Bytes::from(piece)))).boxed();
-        let limits = Limits {
-            base_url: String::new(),
-            first_byte: Duration::from_secs(60),
-            first_byte_by: Instant::now() + Duration::from_secs(60),
-            idle: Duration::from_secs(60),
-            max_bytes: 10_000,
-        };
         let decoder = AnswerDecoder::new(ErrorText::default(), 10_000);
         let format = BodyFormat::Events(SseDecoder::default());
         let mut answer = AnswerStream::new(body, format, decoder, limits);
@@ -72,6 +85,66 @@ fn ps_01_one_byte_at_a_time_gives_the_whole_answer() {
     assert_eq!(end.finish, Finish::Done);
     assert_eq!(end.tool_calls[0].arguments_json, r#"{"q":"世界"}"#);
     assert_eq!(end.usage.expect("usage").prompt_tokens, 3);
+}
+
+/// A body that goes on with this piece for ever.
+fn endless(start: &'static str, more: &'static str) -> Body {
+    let start = stream::once(async move { Ok(Bytes::from_static(start.as_bytes())) });
+    start.chain(stream::repeat_with(move || Ok(Bytes::from_static(more.as_bytes())))).boxed()
+}
+
+const SAID: &str = "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\n";
+const FINISHED: &str =
+    "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\n\n";
+
+#[test]
+fn ps_05_an_answer_with_its_end_does_not_wait_for_a_server_that_stays() {
+    let silent = stream::once(async { Ok(Bytes::from_static(FINISHED.as_bytes())) });
+    for body in [silent.chain(stream::pending()).boxed(), endless(FINISHED, ": still here\n\n")] {
+        let limits = Limits { after_finish: SHORT, ..patient() };
+        let (_, text, end) = read_body(body, limits).expect("an answer");
+        assert_eq!((text.as_str(), end.expect("an end").finish), ("hi", Finish::Done));
+    }
+}
+
+#[test]
+fn ps_05_the_usage_may_follow_the_end_for_a_while() {
+    let usage =
+        "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":2}}\n\n";
+    let pieces = [FINISHED, ": a\n\n", usage].map(|piece| Ok(Bytes::from_static(piece.as_bytes())));
+    let body = stream::iter(pieces).chain(stream::pending()).boxed();
+    let (_, _, end) = read_body(body, Limits { after_finish: SHORT, ..patient() }).expect("one");
+    assert_eq!(end.expect("an end").usage.expect("usage").prompt_tokens, 3);
+}
+
+#[test]
+fn ps_04_drips_without_content_end_in_an_idle_timeout() {
+    let empty = "data: {\"choices\":[{\"delta\":{\"content\":\"\"}}]}\n\n";
+    for (start, more) in [(SAID, ": working\n\n"), (SAID, "d"), ("", "\n"), (SAID, empty)] {
+        let limits = Limits { without_content: SHORT, ..patient() };
+        let error = read_body(endless(start, more), limits).expect_err("an error");
+        assert!(matches!(error, LlmError::IdleTimeout { after: SHORT }), "{more:?}: {error}");
+    }
+}
+
+#[test]
+fn ps_04_content_keeps_a_slow_answer_alive() {
+    tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+        let limits = Limits { without_content: SHORT, ..patient() };
+        let decoder = AnswerDecoder::new(ErrorText::default(), 10_000);
+        let format = BodyFormat::Events(SseDecoder::default());
+        let mut answer = AnswerStream::new(stream::pending().boxed(), format, decoder, limits);
+        let start = Instant::now();
+        let at = |ms: u64| start + Duration::from_millis(ms);
+        AnswerStream::take(&mut answer, b": working\n\n").unwrap();
+        assert_eq!(answer.deadline(at(0)), at(50));
+        AnswerStream::take(&mut answer, b": working\n\n").unwrap();
+        assert_eq!(answer.deadline(at(40)), at(50));
+        AnswerStream::take(&mut answer, SAID.as_bytes()).unwrap();
+        assert_eq!(answer.deadline(at(45)), at(95));
+        AnswerStream::take(&mut answer, b": working\n\n").unwrap();
+        assert_eq!(answer.deadline(at(60)), at(95));
+    });
 }
 
 proptest! {
