@@ -260,3 +260,34 @@ async fn gr_07_a_turn_goes_on_when_all_terminals_have_left() {
     assert_eq!(bob.wait_answer().await, "left alone");
     daemon.stop().await;
 }
+
+#[tokio::test]
+async fn reflection_names_every_service() {
+    use tonic_reflection::pb::v1::ServerReflectionRequest;
+    use tonic_reflection::pb::v1::server_reflection_client::ServerReflectionClient;
+    use tonic_reflection::pb::v1::server_reflection_request::MessageRequest;
+    use tonic_reflection::pb::v1::server_reflection_response::MessageResponse;
+
+    let llm = LlmServer::start().await;
+    let daemon = Daemon::start(&llm).await;
+    let client = daemon.client().await;
+    let channel = client.open_stream_channel().await.unwrap();
+    let request = ServerReflectionRequest {
+        host: String::new(),
+        message_request: Some(MessageRequest::ListServices(String::new())),
+    };
+    let answers = ServerReflectionClient::new(channel)
+        .server_reflection_info(tokio_stream::once(request))
+        .await
+        .unwrap();
+    let answer = answers.into_inner().message().await.unwrap().unwrap();
+    let Some(MessageResponse::ListServicesResponse(list)) = answer.message_response else {
+        panic!("{answer:?}")
+    };
+    let names: Vec<_> = list.service.iter().map(|service| service.name.as_str()).collect();
+    for name in ["SessionService", "TurnService", "EventService", "AdminService"] {
+        assert!(names.contains(&format!("agentd.v1.{name}").as_str()), "{name}: {names:?}");
+    }
+    assert!(names.contains(&"grpc.health.v1.Health"), "{names:?}");
+    daemon.stop().await;
+}
