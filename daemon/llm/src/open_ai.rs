@@ -13,7 +13,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::StreamExt as _;
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, LOCATION};
+use reqwest::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, LOCATION,
+};
 use reqwest::{Client, RequestBuilder, Response, Url};
 use secrecy::ExposeSecret as _;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -163,6 +165,14 @@ impl Provider for OpenAiCompatible {
             .header(ACCEPT, "text/event-stream")
             .body(body);
         let response = self.send(http_request, first_byte_by).await?;
+        if let Some(encoding) = foreign_encoding(&response) {
+            return Err(LlmError::Protocol {
+                detail: self.error_text.clean(&format!(
+                    "{} sends content-encoding '{encoding}', which was not asked for",
+                    self.shown_url
+                )),
+            });
+        }
         let content_type = response.headers().get(CONTENT_TYPE);
         let content_type = content_type.and_then(|value| value.to_str().ok()).unwrap_or_default();
         let content_type = content_type.to_ascii_lowercase();
@@ -185,6 +195,12 @@ impl Provider for OpenAiCompatible {
             idle,
             without_content: idle.saturating_mul(IDLE_TIMEOUTS_WITHOUT_CONTENT),
             after_finish: AFTER_FINISH,
+            // Some servers name a wrong type, so that the body decides.
+            nothing_understood: (!is_known_type(&content_type)).then(|| {
+                let shown_url = &self.shown_url;
+                let detail = format!("{shown_url} sends '{content_type}' instead of an answer");
+                self.error_text.clean(&detail)
+            }),
             max_bytes,
         };
         let body = response.bytes_stream().boxed();
@@ -219,6 +235,20 @@ pub(crate) async fn first_bytes(mut response: Response, max: usize) -> Vec<u8> {
     }
     body.truncate(max);
     body
+}
+
+/// How the body is encoded, if it is. The client asks for no encoding and decodes none.
+fn foreign_encoding(response: &Response) -> Option<String> {
+    let encoding = response.headers().get(CONTENT_ENCODING)?;
+    let encoding = String::from_utf8_lossy(encoding.as_bytes()).trim().to_ascii_lowercase();
+    (!matches!(encoding.as_str(), "" | "identity")).then_some(encoding)
+}
+
+/// A type that answers have, or none at all.
+fn is_known_type(content_type: &str) -> bool {
+    content_type.is_empty()
+        || content_type.contains("event-stream")
+        || content_type.contains("/json")
 }
 
 fn parse_base_url(text: &str) -> Result<Url, String> {

@@ -40,7 +40,7 @@ pub(super) enum BodyFormat {
     Whole(Vec<u8>),
 }
 
-/// What limits the waiting.
+/// What is expected of the body, and how long it is waited for.
 #[derive(Debug, Clone)]
 pub(super) struct Limits {
     pub(super) base_url: String,
@@ -53,6 +53,8 @@ pub(super) struct Limits {
     pub(super) without_content: Duration,
     /// The longest wait for what may follow the end of the answer.
     pub(super) after_finish: Duration,
+    /// What is wrong when the body holds no answer at all; `None` when it is just empty.
+    pub(super) nothing_understood: Option<String>,
     /// Most bytes of a whole body.
     pub(super) max_bytes: usize,
 }
@@ -189,7 +191,11 @@ impl AnswerStream {
     }
 
     fn end(&mut self, end: BodyEnd) {
-        self.state = State::Ended(self.decoder.end(end).map(StreamPart::Finished));
+        let end = match (self.decoder.end(end), self.limits.nothing_understood.take()) {
+            (Err(LlmError::Empty), Some(detail)) => Err(LlmError::Protocol { detail }),
+            (end, _) => end,
+        };
+        self.state = State::Ended(end.map(StreamPart::Finished));
     }
 
     /// Waits no longer than allowed. True when the time is up.

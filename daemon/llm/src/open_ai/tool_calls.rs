@@ -126,7 +126,8 @@ impl CallAssembler {
             AssembledCall {
                 // A call that the limit cut may look whole by chance.
                 is_whole: finish != Finish::OutputLimit && !is_unfinished(&arguments),
-                name: call.name,
+                // No tool has spaces around its name.
+                name: call.name.trim().to_owned(),
                 arguments_json: arguments.into_owned(),
             }
         };

@@ -108,3 +108,20 @@ async fn an_answer_beyond_the_limit_is_refused() {
         assert_eq!(answer.error_code(), "PROVIDER_ANSWER_TOO_LARGE");
     }
 }
+
+#[tokio::test]
+async fn ps_05_a_body_of_another_kind_is_named() {
+    let named = async |reply: Reply, expect: &str| {
+        let error = answer_to(reply).await.error.expect("an error");
+        assert_eq!(error.code(), "PROVIDER_PROTOCOL", "{error}");
+        assert!(error.to_string().contains(expect), "{error}");
+    };
+    named(Reply::text("A").header("content-encoding", "gzip"), "content-encoding 'gzip'").await;
+    named(Reply::body(200, "image/png", "\u{1}PNG\n\n"), "'image/png'").await;
+    named(Reply::body(200, "application/x-ndjson", "{\"done\":true}\n"), "x-ndjson").await;
+    named(Reply::body(200, "text/plain", ""), "'text/plain'").await;
+    // A wrong name does no harm to a right body.
+    let event = "data: {\"choices\":[{\"delta\":{\"content\":\"A\"}}]}\n\ndata: [DONE]\n\n";
+    check("text/plain", Reply::body(200, "text/plain", event), "A", "").await;
+    check("identity", Reply::text("A").header("content-encoding", "identity"), "A", "").await;
+}

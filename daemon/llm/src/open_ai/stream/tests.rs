@@ -36,6 +36,7 @@ fn patient() -> Limits {
         idle: LONG,
         without_content: LONG,
         after_finish: LONG,
+        nothing_understood: None,
         max_bytes: 10_000,
     }
 }

@@ -64,6 +64,12 @@ fn ta_01_a_repeated_name_is_not_doubled() {
 }
 
 #[test]
+fn ta_01_spaces_around_a_name_are_dropped() {
+    check(&[&[(ZERO, "a", " read_file\n", "{}")]], &[("read_file", "{}")]);
+    check(&[&[(ZERO, "a", " ", "{}")]], &[("", "{}")]);
+}
+
+#[test]
 fn ta_01_interleaved_calls_are_kept_apart() {
     check(
         &[
