@@ -48,14 +48,23 @@ pub(crate) async fn newest(client: &Client) -> Result<Option<v1::Session>, Failu
 /// # Errors
 /// A report when the daemon refuses.
 pub(crate) async fn all(client: &Client) -> Result<Vec<v1::Session>, Failure> {
-    up_to(client, usize::MAX).await
+    Ok(up_to(client, usize::MAX).await?.sessions)
 }
 
-/// At most `limit` sessions, the most recently used first.
+/// The beginning of the list of sessions.
+#[derive(Debug)]
+pub(crate) struct Listed {
+    /// The most recently used first.
+    pub(crate) sessions: Vec<v1::Session>,
+    /// There are others after them.
+    pub(crate) has_more: bool,
+}
+
+/// At most `limit` sessions.
 ///
 /// # Errors
 /// A report when the daemon refuses.
-pub(crate) async fn up_to(client: &Client, limit: usize) -> Result<Vec<v1::Session>, Failure> {
+pub(crate) async fn up_to(client: &Client, limit: usize) -> Result<Listed, Failure> {
     let mut sessions = Vec::new();
     let mut page_token = String::new();
     loop {
@@ -66,8 +75,9 @@ pub(crate) async fn up_to(client: &Client, limit: usize) -> Result<Vec<v1::Sessi
         sessions.extend(page.sessions);
         page_token = page.next_page_token;
         if page_token.is_empty() || sessions.len() >= limit {
+            let has_more = !page_token.is_empty() || sessions.len() > limit;
             sessions.truncate(limit);
-            return Ok(sessions);
+            return Ok(Listed { sessions, has_more });
         }
     }
 }

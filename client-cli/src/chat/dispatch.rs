@@ -62,7 +62,8 @@ impl Conversation<'_> {
     async fn learn_sessions(&mut self) {
         // Only completion suffers when it fails.
         if let Ok(known) = ids::up_to(&self.client, COMPLETED).await {
-            let known = known.into_iter().map(|session| (session.session_id, session.title));
+            let known =
+                known.sessions.into_iter().map(|session| (session.session_id, session.title));
             with_vocabulary(&self.vocabulary, |vocabulary| vocabulary.sessions = known.collect());
         }
     }
@@ -174,7 +175,7 @@ impl Conversation<'_> {
             SlashCommand::Sessions => {
                 let known = ids::up_to(&self.client, LISTED).await?;
                 let width = self.view.canvas.look().width;
-                self.say(sessions::list::table(&known, Some(width)));
+                self.say(sessions::list::table(&known.sessions, Some(width)));
                 self.learn_sessions().await;
             }
             SlashCommand::Switch => {

@@ -25,7 +25,7 @@ const GAP: &str = "  ";
 pub(super) async fn run(args: &ListArgs, app: &App) -> Result<Exit, Failure> {
     let client = app.client().await?;
     let limit = if args.limit == 0 { usize::MAX } else { args.limit };
-    let sessions = ids::up_to(&client, limit).await?;
+    let ids::Listed { sessions, has_more } = ids::up_to(&client, limit).await?;
     if args.json {
         let views: Vec<SessionView<'_>> = sessions.iter().map(SessionView::from).collect();
         app.output.json(&views)?;
@@ -40,6 +40,9 @@ pub(super) async fn run(args: &ListArgs, app: &App) -> Result<Exit, Failure> {
         for row in rows {
             app.output.line(&row)?;
         }
+    }
+    if has_more {
+        app.output.dim_note(&format!("{} shown; more with --limit", sessions.len()));
     }
     Ok(Exit::Ok)
 }
