@@ -92,16 +92,20 @@ Examples:
     /// Send one message and print the answer
     #[command(after_help = "\
 The answer goes to stdout as it streams, everything else to stderr. With
---json each event is one JSON object on a line of stdout. Without TEXT, or
-with `-`, the message is read from stdin. Ctrl-C cancels the turn, or takes
-the message back when it still waits.
+--json each line of stdout is a JSON object: first
+{\"kind\":\"session\",\"session_id\":\"...\"}, then one for each event; with
+--no-wait a single one that has session_id, item_id, seq and queue_position.
+Without TEXT, or with `-`, the message is read from stdin. Ctrl-C cancels the
+turn, or takes the message back when it still waits. When the turn asks, or
+the one that the message is queued behind, the command ends with 6.
 
 Examples:
   agentctl send \"list the files here\"
   agentctl send --continue \"and how long is the longest?\"
   agentctl send --session last --delivery steer \"skip the tests\"
   cat notes.txt | agentctl send -
-  agentctl send --json \"hi\" | jq -r .kind")]
+  agentctl send --json \"hi\" | jq -r .kind
+  agentctl send --json \"hi\" | jq -r 'select(.kind == \"session\").session_id'")]
     Send(SendArgs),
     /// Watch a session until Ctrl-C, without writing to it
     #[command(after_help = "\
@@ -217,6 +221,12 @@ pub(crate) struct AttachArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionsCommand {
     /// List sessions, the most recently used first
+    #[command(after_help = "\
+When there are more than --limit, stderr says so.
+
+Examples:
+  agentctl sessions list --limit 100
+  agentctl sessions list --limit 0 --json | jq -r '.[].session_id'")]
     List(ListArgs),
     /// Show one session with its queue and open questions
     Show(ShowArgs),

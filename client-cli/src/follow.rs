@@ -10,6 +10,8 @@ use crate::exit::Exit;
 pub(crate) struct Follow {
     item_id: String,
     turn_id: Option<String>,
+    /// What another turn asks, before ours could begin.
+    asked_before: Option<v1::QuestionAsked>,
 }
 
 /// How it ended for the message.
@@ -23,6 +25,8 @@ pub(crate) enum Outcome {
     Interrupted(Option<v1::Author>),
     /// The turn asks something.
     Asked(v1::QuestionAsked),
+    /// The turn before it asks something, and the message stays queued until that is answered.
+    Blocked(v1::QuestionAsked),
     /// The message was taken back before a turn had it.
     Withdrawn(Option<v1::Author>),
 }
@@ -40,7 +44,7 @@ impl Outcome {
             },
             Self::Failed(_) | Self::Withdrawn(_) => Exit::Failed,
             Self::Interrupted(_) => Exit::Interrupted,
-            Self::Asked(_) => Exit::Waiting,
+            Self::Asked(_) | Self::Blocked(_) => Exit::Waiting,
         }
     }
 }
@@ -48,7 +52,7 @@ impl Outcome {
 impl Follow {
     /// Follows the message with this id.
     pub(crate) fn new(item_id: impl Into<String>) -> Self {
-        Self { item_id: item_id.into(), turn_id: None }
+        Self { item_id: item_id.into(), turn_id: None, asked_before: None }
     }
 
     /// The turn that has the message; `None` while it waits.
@@ -59,6 +63,13 @@ impl Follow {
     /// Tells whether an event belongs to the turn that has the message.
     pub(crate) fn concerns(&self, event: &v1::Event) -> bool {
         self.turn_id.as_deref().is_some_and(|turn_id| turn_id == event.turn_id)
+    }
+
+    /// Tells whether the message waits for somebody to answer a question of the turn before it. Ask
+    /// only when the replay is over: an old question may have its answer a few events later.
+    pub(crate) fn blocked(&self) -> Option<Outcome> {
+        let waits = self.turn_id.is_none();
+        self.asked_before.clone().filter(|_| waits).map(Outcome::Blocked)
     }
 
     /// Takes an event, and tells how it ended if it did.
@@ -74,6 +85,12 @@ impl Follow {
             }
             Body::MessageWithdrawn(withdrawn) if withdrawn.item_id == self.item_id => {
                 return Some(Outcome::Withdrawn(withdrawn.by.clone()));
+            }
+            Body::QuestionAsked(asked) if self.turn_id.is_none() => {
+                self.asked_before = Some(asked.clone());
+            }
+            Body::QuestionAnswered(answered) => {
+                self.asked_before.take_if(|asked| asked.question_id == answered.question_id);
             }
             _ => {}
         }
@@ -136,6 +153,31 @@ mod tests {
         assert_eq!(ended(&[started("T0", "other"), completed("T0", v1::TurnEnd::Answered)]), None);
         let suspended = event("T", Body::TurnSuspended(v1::TurnSuspended::default()));
         assert_eq!(ended(&[started("T", "M"), suspended]), None, "only a question makes us leave");
+    }
+
+    #[test]
+    fn a_queued_message_is_blocked_while_the_turn_before_it_asks() {
+        let asked = |turn_id: &str| {
+            let question_id = "Q".to_owned();
+            let asked = v1::QuestionAsked { question_id, ..Default::default() };
+            event(turn_id, Body::QuestionAsked(asked))
+        };
+        let answered = || {
+            let question_id = "Q".to_owned();
+            let answered = v1::QuestionAnswered { question_id, ..Default::default() };
+            event("T0", Body::QuestionAnswered(answered))
+        };
+        let check = |events: &[v1::Event], expect: Option<Exit>| {
+            let mut follow = Follow::new("M");
+            assert_eq!(events.iter().find_map(|event| follow.on(event)), None, "{events:?}");
+            let blocked = follow.blocked().map(|outcome| outcome.exit());
+            assert_eq!(blocked, expect, "{events:?}");
+        };
+        check(&[started("T0", "other")], None);
+        check(&[started("T0", "other"), asked("T0")], Some(Exit::Waiting));
+        check(&[asked("T0"), answered()], None);
+        check(&[asked("T0"), started("T", "M")], None);
+        check(&[started("T", "M"), asked("T0")], None);
     }
 
     #[test]

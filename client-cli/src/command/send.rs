@@ -29,10 +29,20 @@ const INTERRUPT_PATIENCE: Duration = Duration::from_secs(5);
 /// Sends a message and prints the answer.
 pub(super) async fn run(args: &SendArgs, app: &App) -> Result<Exit, Failure> {
     let text = message(args).await?;
+    // Before a session is made for it.
+    if text.trim().is_empty() {
+        return Err(Failure::new(Exit::Usage, "there is no message")
+            .because("neither the arguments nor stdin hold more than blanks")
+            .hint("agentctl send \"your question\""));
+    }
     let client = app.client().await?;
     let chosen = which::choose(&client, app.author(), &args.which, args.model.as_deref()).await?;
     if chosen.is_new && !args.json {
         app.output.dim_note(&format!("session {}", chosen.session_id));
+    }
+    if args.json && !args.no_wait {
+        let kind = "session";
+        app.output.json_line(&Opening { kind, session_id: &chosen.session_id })?;
     }
     let mut signals = Signals::new()
         .map_err(|error| Failure::new(Exit::Failed, "cannot listen for signals").because(error))?;
@@ -83,13 +93,14 @@ async fn message(args: &SendArgs) -> Result<String, Failure> {
             .because("stdin holds more than 1 MiB")
             .hint("name the file in the message and let the agent read it"));
     }
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    if text.trim().is_empty() {
-        return Err(Failure::new(Exit::Usage, "there is no message")
-            .because("no text was given, and stdin is empty")
-            .hint("agentctl send \"your question\""));
-    }
-    Ok(text)
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The first line of `--json`, before the events.
+#[derive(Debug, serde::Serialize)]
+struct Opening<'a> {
+    kind: &'static str,
+    session_id: &'a str,
 }
 
 /// What `--no-wait --json` prints.
@@ -120,7 +131,11 @@ impl Wait<'_> {
         let position = AttachPosition::FromSeq(from_seq);
         let mut stream = self.app.attach(self.client, self.session_id, position);
         let mut transcript = Transcript::default();
+        let mut is_caught_up = false;
         loop {
+            if is_caught_up && let Some(outcome) = self.follow.blocked() {
+                return self.end(&outcome);
+            }
             let next = match signals.unless(stream.next()).await {
                 Ok(next) => next,
                 Err(stop) => {
@@ -143,9 +158,7 @@ impl Wait<'_> {
                     let outcome = self.follow.on(&event);
                     self.print(&event, &change, &transcript)?;
                     if let Some(outcome) = outcome {
-                        self.end_line()?;
-                        self.tell(&outcome);
-                        return Ok(outcome.exit());
+                        return self.end(&outcome);
                     }
                 }
                 // A script must not wait for somebody who may never come.
@@ -160,11 +173,8 @@ impl Wait<'_> {
                 Some(AttachEvent::Failed(error)) => {
                     return Err(rpc_failure("cannot follow the session", error));
                 }
-                Some(
-                    AttachEvent::Attached(_)
-                    | AttachEvent::CaughtUp { .. }
-                    | AttachEvent::Lagged { .. },
-                ) => {}
+                Some(AttachEvent::CaughtUp { .. }) => is_caught_up = true,
+                Some(AttachEvent::Attached(_) | AttachEvent::Lagged { .. }) => is_caught_up = false,
                 None => return Err(Failure::new(Exit::Failed, "the stream has ended")),
             }
         }
@@ -204,6 +214,12 @@ impl Wait<'_> {
         Ok(())
     }
 
+    fn end(&mut self, outcome: &Outcome) -> Result<Exit, Failure> {
+        self.end_line()?;
+        self.tell(outcome);
+        Ok(outcome.exit())
+    }
+
     fn end_line(&mut self) -> Result<(), Failure> {
         match &mut self.printer {
             Printer::Json => Ok(()),
@@ -235,6 +251,14 @@ impl Wait<'_> {
                 &Failure::new(Exit::Waiting, "the turn waits for an answer")
                     .because(format!("{} [{}]", asked.prompt, asked.choices.join(" | ")))
                     .hint(format!("agentctl chat --session {}", self.session_id)),
+            ),
+            Outcome::Blocked(asked) => output.failure(
+                &Failure::new(Exit::Waiting, "the message is queued behind a turn that asks")
+                    .because(format!("{} [{}]", asked.prompt, asked.choices.join(" | ")))
+                    .hint(format!(
+                        "answer with `agentctl chat --session {}`; the message stays queued",
+                        self.session_id
+                    )),
             ),
             Outcome::Withdrawn(by) => {
                 let by = by.as_ref().map_or(String::new(), |author| format!(" by {}", author.name));

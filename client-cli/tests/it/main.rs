@@ -3,4 +3,5 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod command_line;
+mod scripts;
 mod two_terminals;

@@ -10,17 +10,17 @@ use agentd_testkit::{Gate, Home, LlmServer, ProcessDaemon, ProcessDaemonBuilder,
 const PROMPT: &str = "❯";
 
 /// The daemon's program, which a build of the workspace puts beside ours.
-fn agentd_program() -> PathBuf {
+pub(crate) fn agentd_program() -> PathBuf {
     let program = PathBuf::from(env!("CARGO_BIN_EXE_agentctl")).with_file_name("agentd");
     assert!(program.is_file(), "{} is missing: cargo build -p agentd", program.display());
     program
 }
 
-fn agentd() -> ProcessDaemonBuilder {
+pub(crate) fn agentd() -> ProcessDaemonBuilder {
     ProcessDaemon::builder(agentd_program())
 }
 
-fn chat(home: &Home, name: &str, arguments: &[&str]) -> Pty {
+pub(crate) fn chat(home: &Home, name: &str, arguments: &[&str]) -> Pty {
     let mut builder = Pty::builder(env!("CARGO_BIN_EXE_agentctl"))
         .env("AGENTD_HOME", home.dir())
         .env("AGENTD_BIN", agentd_program())

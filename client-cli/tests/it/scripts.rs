@@ -1,0 +1,80 @@
+//! Commands as scripts use them: the real `agentctl` without a terminal, the real `agentd`.
+
+use std::process::{Output, Stdio};
+
+use agentd_testkit::{Home, LlmServer, Reply};
+use tokio::process::Command;
+
+use crate::two_terminals::{agentd, agentd_program, chat};
+
+fn agentctl(home: &Home, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_agentctl"));
+    command.env("AGENTD_HOME", home.dir()).env("AGENTD_BIN", agentd_program());
+    command.current_dir(home.workspace()).stdin(Stdio::null()).args(arguments);
+    command
+}
+
+async fn run(home: &Home, arguments: &[&str]) -> Output {
+    agentctl(home, arguments).output().await.unwrap()
+}
+
+fn json_lines(output: &Output) -> Vec<serde_json::Value> {
+    let text = str::from_utf8(&output.stdout).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[tokio::test]
+async fn json_names_the_session_before_the_events() {
+    let llm = LlmServer::start().await;
+    let daemon = agentd().llm(&llm).start().await;
+    llm.push(Reply::text("hello"));
+    let sent = run(daemon.home(), &["send", "--json", "hi"]).await;
+    assert!(sent.status.success(), "{sent:?}");
+    let lines = json_lines(&sent);
+    let listed = run(daemon.home(), &["sessions", "list", "--json"]).await;
+    let listed: serde_json::Value = serde_json::from_slice(&listed.stdout).unwrap();
+    let session_id = &listed[0]["session_id"];
+    assert_eq!(lines[0], serde_json::json!({ "kind": "session", "session_id": session_id }));
+    assert_eq!(lines.last().unwrap()["kind"], "turn_completed");
+    daemon.terminate().await;
+}
+
+#[tokio::test]
+async fn a_list_that_stops_at_the_limit_says_so() {
+    let daemon = agentd().start().await;
+    for _ in 0..2 {
+        let sent = run(daemon.home(), &["send", "--no-wait", "hi"]).await;
+        assert!(sent.status.success(), "{sent:?}");
+    }
+    for json in [&[][..], &["--json"]] {
+        for (limit, note) in [("1", "1 shown; more with --limit\n"), ("2", ""), ("0", "")] {
+            let arguments = [&["sessions", "list", "--limit", limit], json].concat();
+            let listed = run(daemon.home(), &arguments).await;
+            assert_eq!(str::from_utf8(&listed.stderr).unwrap(), note, "{arguments:?}");
+        }
+    }
+    daemon.terminate().await;
+}
+
+#[tokio::test]
+async fn a_message_behind_a_turn_that_a_crash_cut_does_not_wait_for_ever() {
+    let llm = LlmServer::start().await;
+    let daemon = agentd().llm(&llm).start().await;
+    llm.push(Reply::sse().text_delta("answer begun\n\n").stall());
+    let ann = chat(daemon.home(), "ann", &["--new"]);
+    ann.wait_for("❯").await;
+    ann.send("a long one\r");
+    ann.wait_for("answer begun").await;
+    let mut send = agentctl(daemon.home(), &["send", "--session", "last", "and after that"]);
+    let send = send.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    ann.wait_for("and after that").await;
+
+    let home = daemon.kill().await;
+    let ended = send.wait_with_output().await.unwrap();
+    assert_eq!(ended.status.code(), Some(6), "{ended:?}");
+    let told = str::from_utf8(&ended.stderr).unwrap();
+    assert!(told.contains("Go on with it?"), "{told}");
+    assert!(told.contains("agentctl chat --session"), "{told}");
+    let ended = run(&home, &["shutdown"]).await;
+    assert!(ended.status.success(), "{ended:?}");
+}
