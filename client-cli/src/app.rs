@@ -8,8 +8,8 @@ use agentd_shared::client_config::When;
 use agentd_shared::paths::check_socket_path;
 use agentd_shared::{
     AttachPosition, AttachStream, AttachTarget, Attachment, Client, ClientConfig, ConnectError,
-    Endpoint, ErrorKind, Identity, Paths, PathsError, Recovery, RpcError, StartError, StartOptions,
-    ensure_running,
+    Endpoint, ErrorKind, Holder, Identity, Paths, PathsError, Recovery, RpcError, StartError,
+    StartOptions, data_dir_holder, ensure_running,
 };
 
 use crate::cli::Global;
@@ -141,6 +141,12 @@ impl App {
             Err(ConnectError::NotRunning { .. }) => Ok(None),
             Err(error) => Err(connect_failure(&error)),
         }
+    }
+
+    /// Who has the data directory, whether it listens or not. Nothing is known of that for a socket
+    /// that was named outright.
+    pub(crate) fn data_dir_holder(&self) -> Option<Holder> {
+        if self.socket.is_some() { None } else { data_dir_holder(&self.paths) }
     }
 
     fn endpoint(&self) -> Result<Endpoint, Failure> {

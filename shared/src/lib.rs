@@ -43,7 +43,7 @@ pub use client::{Client, with_deadline};
 #[cfg(feature = "connect")]
 pub use connect::{ConnectError, Endpoint, connect};
 #[cfg(feature = "connect")]
-pub use start::{StartError, StartOptions, ensure_running};
+pub use start::{Holder, StartError, StartOptions, data_dir_holder, ensure_running};
 #[cfg(feature = "connect")]
 pub use status_error::RpcError;
 #[cfg(feature = "connect")]

@@ -7,9 +7,11 @@
 
 mod announcement;
 mod binary;
+mod holder;
 mod log;
 mod spawn_lock;
 
+use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
@@ -24,6 +26,7 @@ use crate::paths::{Paths, PathsError, ensure_private_dir};
 use crate::{ErrorKind, text};
 
 pub use binary::find_agentd;
+pub use holder::{Holder, data_dir_holder};
 
 use announcement::{Announcement, Heard};
 
@@ -83,7 +86,10 @@ pub async fn ensure_running(paths: &Paths, options: &StartOptions) -> Result<End
                 if is_running(&endpoint, deadline).await? {
                     break;
                 }
-                return Err(StartError::HeldElsewhere { socket: endpoint.socket().to_path_buf() });
+                return Err(StartError::HeldElsewhere {
+                    socket: endpoint.socket().to_path_buf(),
+                    pid: data_dir_holder(paths).and_then(|holder| holder.pid),
+                });
             }
             // It is about to listen, or about to end.
             Started::Other => tokio::time::sleep(RESTART_PAUSE).await,
@@ -237,10 +243,15 @@ pub enum StartError {
         line: String,
     },
     /// A daemon holds the data directory, and listens somewhere else or not at all.
-    #[error("another daemon holds the data directory, and none listens at {socket:?}")]
+    #[error(
+        "another daemon{} holds the data directory, and none listens at {socket:?}",
+        pid.map_or_else(String::new, |pid| format!(" (pid {pid})"))
+    )]
     HeldElsewhere {
         /// Where it should listen.
         socket: PathBuf,
+        /// Its process id, if it is known.
+        pid: Option<u32>,
     },
 }
 
@@ -260,8 +271,8 @@ impl StartError {
     }
 
     /// What to do about it.
-    pub fn hint(&self) -> &'static str {
-        match self {
+    pub fn hint(&self) -> Cow<'static, str> {
+        let hint = match self {
             Self::Paths(error) => error.hint(),
             Self::Connect(error) => error.hint(),
             Self::NoBinary { .. } => {
@@ -275,9 +286,14 @@ impl StartError {
             Self::Exited { .. } => "correct what the log says, or run `agentd` to see all of it",
             Self::Timeout { .. } => "try again in a moment, and look at the log",
             Self::Announcement { .. } => "install agentd and agentctl of the same version",
-            Self::HeldElsewhere { .. } => {
-                "it was started with another XDG_RUNTIME_DIR or is starting or stopping; stop it or use the same variables"
+            Self::HeldElsewhere { pid, .. } => {
+                let stop = pid.map_or_else(|| "stop it".to_owned(), |pid| format!("`kill {pid}`"));
+                return Cow::Owned(format!(
+                    "it was started with another XDG_RUNTIME_DIR, has lost its socket, or is starting or \
+                     stopping: use the same variables, or {stop}"
+                ));
             }
-        }
+        };
+        Cow::Borrowed(hint)
     }
 }

@@ -197,7 +197,7 @@ impl From<ConnectError> for RpcError {
 impl From<&StartError> for RpcError {
     /// A start that fails may work later, so none of these ends an attachment.
     fn from(error: &StartError) -> Self {
-        let hint = Some(error.hint().to_owned());
+        let hint = Some(error.hint().into_owned());
         Self { hint, ..Self::plain(Code::Unavailable, START_FAILED, error.to_string()) }
     }
 }

@@ -3,19 +3,23 @@
 use std::time::Duration;
 
 use agentd_proto::v1;
+use agentd_shared::{Client, Holder};
 use rustix::process::{Pid, test_kill_process};
+use tokio::time::Instant;
 
 use crate::app::{App, rpc_failure};
 use crate::exit::{Exit, Failure};
 
 /// Longest wait for the process to be gone; the daemon's own deadline is shorter.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a daemon that has the data directory may take to listen or to be gone.
+const HOLDER_PATIENCE: Duration = Duration::from_secs(1);
 /// How often to look. There is no portable way to be told of the end of a process that is no child.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Stops the daemon and waits until it is gone.
 pub(super) async fn run(app: &App) -> Result<Exit, Failure> {
-    let Some(client) = app.try_running_client().await? else {
+    let Some(client) = listening(app).await? else {
         app.output.note("no daemon runs");
         return Ok(Exit::Ok);
     };
@@ -30,6 +34,38 @@ pub(super) async fn run(app: &App) -> Result<Exit, Failure> {
     }
     app.output.note(&format!("the daemon (pid {pid}) has stopped"));
     Ok(Exit::Ok)
+}
+
+/// Connects to the daemon; `None` when none runs.
+///
+/// # Errors
+/// A report when there is one that cannot be reached: it must not pass for stopped.
+async fn listening(app: &App) -> Result<Option<Client>, Failure> {
+    let give_up = Instant::now() + HOLDER_PATIENCE;
+    loop {
+        if let Some(client) = app.try_running_client().await? {
+            return Ok(Some(client));
+        }
+        let Some(holder) = app.data_dir_holder() else { return Ok(None) };
+        if Instant::now() >= give_up {
+            return Err(unreachable(holder, app));
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+fn unreachable(holder: Holder, app: &App) -> Failure {
+    let (who, stop) = match holder.pid {
+        Some(pid) => (format!(" (pid {pid})"), format!("`kill {pid}` stops it")),
+        None => (String::new(), "find it with `pgrep agentd`".to_owned()),
+    };
+    Failure::new(Exit::Unreachable, format!("a daemon{who} runs and cannot be reached"))
+        .because(format!(
+            "it holds {}, and none listens at {}",
+            app.paths.data_dir.display(),
+            app.paths.socket().display()
+        ))
+        .hint(stop)
 }
 
 async fn gone(pid: u32) {

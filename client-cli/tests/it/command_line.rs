@@ -87,6 +87,22 @@ fn shutdown_without_a_daemon_has_nothing_to_do() {
 }
 
 #[test]
+fn shutdown_does_not_pass_over_a_daemon_that_cannot_be_reached() {
+    let home = tempfile::tempdir().unwrap();
+    let paths = agentd_shared::Paths::under(home.path());
+    std::fs::create_dir(&paths.data_dir).unwrap();
+    std::fs::write(paths.instance_lock(), "4711\n").unwrap();
+    let lock = std::fs::File::open(paths.instance_lock()).unwrap();
+    lock.lock().unwrap();
+    let output = agentctl(&home).arg("shutdown").output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(stderr(&output).contains("`kill 4711`"), "{}", stderr(&output));
+    drop(lock);
+    let output = agentctl(&home).arg("shutdown").output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}
+
+#[test]
 fn versions_are_printed_without_a_daemon() {
     let output = run("version");
     assert_eq!(output.status.code(), Some(0));
@@ -151,6 +167,15 @@ fn an_empty_stdin_is_no_message() {
     child.stdin.take().unwrap().write_all(b" \n\n").unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("there is no message"), "{}", stderr(&output));
+}
+
+#[test]
+fn blanks_are_no_message_and_nothing_is_started_for_them() {
+    let home = tempfile::tempdir().unwrap();
+    let output = agentctl(&home).args(["send", "  ", "\n"]).output().unwrap();
+    // Not 3: the daemon's program, which is missing, was not even looked for.
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     assert!(stderr(&output).contains("there is no message"), "{}", stderr(&output));
 }
 

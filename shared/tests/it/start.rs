@@ -92,8 +92,16 @@ async fn dl_01_when_another_daemon_holds_the_data_it_is_found_or_named() {
     let home = Home::new();
     let options = StartOptions { other_timeout: Duration::ZERO, ..home.program("exit 3") };
     let error = ensure_running(&home.paths, &options).await.unwrap_err();
-    assert!(matches!(error, StartError::HeldElsewhere { .. }), "{error}");
+    assert!(matches!(error, StartError::HeldElsewhere { pid: None, .. }), "{error}");
     assert_eq!(error.kind(), ErrorKind::Conflict);
+    std::fs::create_dir(&home.paths.data_dir).unwrap();
+    std::fs::write(home.paths.instance_lock(), "4711\n").unwrap();
+    let lock = std::fs::File::open(home.paths.instance_lock()).unwrap();
+    lock.lock().unwrap();
+    let error = ensure_running(&home.paths, &options).await.unwrap_err();
+    assert!(error.to_string().contains("pid 4711"), "{error}");
+    assert!(error.hint().contains("`kill 4711`"), "{}", error.hint());
+    drop(lock);
     // The other one begins to listen while we try.
     let (told, go) = (home.fifo("told"), home.fifo("go"));
     let options = home.program(&format!(
