@@ -123,6 +123,9 @@ impl App {
         if let Some(client) = self.try_running_client().await? {
             return Ok(client);
         }
+        if let Some(holder) = self.data_dir_holder() {
+            return Err(self.holder_failure(holder));
+        }
         let socket = self.endpoint()?.socket().to_path_buf();
         Err(connect_failure(&ConnectError::NotRunning { socket }))
     }
@@ -147,6 +150,21 @@ impl App {
     /// that was named outright.
     pub(crate) fn data_dir_holder(&self) -> Option<Holder> {
         if self.socket.is_some() { None } else { data_dir_holder(&self.paths) }
+    }
+
+    /// A failure for a daemon that has the data directory and does not listen.
+    pub(crate) fn holder_failure(&self, holder: Holder) -> Failure {
+        let (who, stop) = match holder.pid {
+            Some(pid) => (format!(" (pid {pid})"), format!("`kill {pid}` stops it")),
+            None => (String::new(), "find it with `pgrep agentd`".to_owned()),
+        };
+        Failure::new(Exit::Unreachable, format!("a daemon{who} runs and cannot be reached"))
+            .because(format!(
+                "it holds {}, and none listens at {}",
+                self.paths.data_dir.display(),
+                self.paths.socket().display()
+            ))
+            .hint(format!("try again in a moment, it may be starting or stopping; else {stop}"))
     }
 
     fn endpoint(&self) -> Result<Endpoint, Failure> {

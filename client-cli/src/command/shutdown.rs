@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use agentd_proto::v1;
-use agentd_shared::{Client, Holder};
+use agentd_shared::Client;
 use rustix::process::{Pid, test_kill_process};
 use tokio::time::Instant;
 
@@ -48,24 +48,10 @@ async fn listening(app: &App) -> Result<Option<Client>, Failure> {
         }
         let Some(holder) = app.data_dir_holder() else { return Ok(None) };
         if Instant::now() >= give_up {
-            return Err(unreachable(holder, app));
+            return Err(app.holder_failure(holder));
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }
-}
-
-fn unreachable(holder: Holder, app: &App) -> Failure {
-    let (who, stop) = match holder.pid {
-        Some(pid) => (format!(" (pid {pid})"), format!("`kill {pid}` stops it")),
-        None => (String::new(), "find it with `pgrep agentd`".to_owned()),
-    };
-    Failure::new(Exit::Unreachable, format!("a daemon{who} runs and cannot be reached"))
-        .because(format!(
-            "it holds {}, and none listens at {}",
-            app.paths.data_dir.display(),
-            app.paths.socket().display()
-        ))
-        .hint(stop)
 }
 
 async fn gone(pid: u32) {

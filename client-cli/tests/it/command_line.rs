@@ -87,16 +87,18 @@ fn shutdown_without_a_daemon_has_nothing_to_do() {
 }
 
 #[test]
-fn shutdown_does_not_pass_over_a_daemon_that_cannot_be_reached() {
+fn a_daemon_that_holds_the_data_and_does_not_listen_is_named() {
     let home = tempfile::tempdir().unwrap();
     let paths = agentd_shared::Paths::under(home.path());
     std::fs::create_dir(&paths.data_dir).unwrap();
     std::fs::write(paths.instance_lock(), "4711\n").unwrap();
     let lock = std::fs::File::open(paths.instance_lock()).unwrap();
     lock.lock().unwrap();
-    let output = agentctl(&home).arg("shutdown").output().unwrap();
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-    assert!(stderr(&output).contains("`kill 4711`"), "{}", stderr(&output));
+    for command in ["shutdown", "status", "reload"] {
+        let output = agentctl(&home).arg(command).output().unwrap();
+        assert_eq!(output.status.code(), Some(3), "{command}: {}", stderr(&output));
+        assert!(stderr(&output).contains("`kill 4711`"), "{command}: {}", stderr(&output));
+    }
     drop(lock);
     let output = agentctl(&home).arg("shutdown").output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
