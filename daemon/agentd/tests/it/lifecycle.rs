@@ -225,7 +225,7 @@ async fn the_foreign_client() {
 }
 
 #[tokio::test]
-async fn gr_06_another_user_is_refused_even_where_the_directory_is_open() {
+async fn gr_06_dl_04_another_user_is_refused_even_where_the_directory_is_open() {
     if !rustix::process::geteuid().is_root() {
         eprintln!("skipped: only root can become another user");
         return;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agentd_domain::{EventBody, Seq};
-use agentd_engine::{AttachPosition, CommandError, StreamEnd};
+use agentd_engine::{AttachPosition, AttachmentItem, CommandError, StreamEnd};
 use futures_util::FutureExt as _;
 
 use crate::world::{Gate, Step, Terminal, World, author, pass_seconds, text};
@@ -191,4 +191,35 @@ async fn a_session_takes_only_so_many_terminals_and_others_when_some_leave() {
     assert!(matches!(refused, Err(CommandError::TooManyTerminals { limit: 100 })), "{refused:?}");
     seats.pop();
     engine.attach(id, author("late"), AttachPosition::OnlyNew).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn sd_07_a_terminal_that_never_reads_does_not_stop_the_writer() {
+    let world = World::new();
+    let engine = world.engine();
+    let id = world.session(&engine).await;
+    let mut silent = engine.attach(id, author("silent"), AttachPosition::OnlyNew).await.unwrap();
+    for n in 0..1_500 {
+        let title = format!("title {n}").parse().unwrap();
+        engine.update(id, Some(title), None, None).await.unwrap();
+    }
+    let head = engine.view(id).await.unwrap().record.last_seq;
+    assert_eq!(head, Seq(1_501));
+    // It reads at last: the log has what its queue could not hold.
+    let mut next = silent.from;
+    let mut lagged = false;
+    while next <= head {
+        match silent.next().await.unwrap() {
+            AttachmentItem::Events(events) => {
+                for event in events {
+                    assert_eq!(event.seq, next);
+                    next = next.next();
+                }
+            }
+            AttachmentItem::Lagged(_) => lagged = true,
+            AttachmentItem::CaughtUp(_) | AttachmentItem::Presence(_) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(lagged);
 }
