@@ -34,9 +34,6 @@ use crate::provider::Models;
 const LOCK_PATIENCE: Duration = Duration::from_secs(1);
 /// Pause between two looks at the lock.
 const LOCK_PAUSE: Duration = Duration::from_millis(25);
-/// Dead clients are noticed within about this time plus the timeout.
-const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(30);
-const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(20);
 /// Bytes of one stream that may be on their way: a burst of a fast model.
 const STREAM_WINDOW: u32 = 1024 * 1024;
 /// Bytes of one connection that may be on their way to the daemon.
@@ -149,7 +146,7 @@ pub struct Daemon {
     door: Door,
     socket_file: Arc<SocketFile>,
     socket: PathBuf,
-    shutdown_timeout: watch::Receiver<Config>,
+    config: watch::Receiver<Config>,
     locks: [InstanceLock; 2],
 }
 
@@ -248,7 +245,7 @@ impl Daemon {
             door,
             socket_file,
             socket,
-            shutdown_timeout: config_rx,
+            config: config_rx,
             locks: [lock, socket_lock],
         })
     }
@@ -271,17 +268,8 @@ impl Daemon {
     /// Serves until the control says stop, then stops. False: the stop took longer than allowed and
     /// was cut off; everything acknowledged is durable all the same.
     pub async fn serve(self) -> bool {
-        let Self {
-            engine,
-            control,
-            context,
-            store,
-            door,
-            socket_file,
-            socket,
-            shutdown_timeout,
-            locks,
-        } = self;
+        let Self { engine, control, context, store, door, socket_file, socket, config, locks } =
+            self;
         let accepting = CancellationToken::new();
         let mut server = tokio::task::JoinSet::new();
         // Before anybody else uses the engine: what looks unfinished then, is. Who connects waits in
@@ -293,7 +281,8 @@ impl Daemon {
                 control.warn(format!("unfinished sessions could not be looked for: {error}"));
             }
         }
-        server.spawn(serve_connections(door, context, accepting.clone()));
+        let keepalive = Duration::from_millis(config.borrow().daemon.keepalive_ms);
+        server.spawn(serve_connections(door, context, keepalive, accepting.clone()));
         tracing::info!(socket = %socket.display(), pid = std::process::id(), "ready");
         tokio::select! {
             () = control.stop_token().cancelled() => {}
@@ -303,7 +292,7 @@ impl Daemon {
             }
         }
         tracing::info!("stopping");
-        let limit = Duration::from_millis(shutdown_timeout.borrow().daemon.shutdown_timeout_ms);
+        let limit = Duration::from_millis(config.borrow().daemon.shutdown_timeout_ms);
         let orderly = tokio::time::timeout(limit, async {
             accepting.cancel();
             engine.stop().await;
@@ -381,7 +370,12 @@ async fn open_store(
     Ok((Arc::new(store), report.warnings()))
 }
 
-async fn serve_connections(door: Door, context: Arc<Context>, accepting: CancellationToken) {
+async fn serve_connections(
+    door: Door,
+    context: Arc<Context>,
+    keepalive: Duration,
+    accepting: CancellationToken,
+) {
     let service = Service::new(context);
     let (health, health_service) = tonic_health::server::health_reporter();
     health.set_serving::<v1::session_service_server::SessionServiceServer<Service>>().await;
@@ -397,8 +391,8 @@ async fn serve_connections(door: Door, context: Arc<Context>, accepting: Cancell
         }
     };
     let served = Server::builder()
-        .http2_keepalive_interval(Some(KEEPALIVE_INTERVAL))
-        .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
+        .http2_keepalive_interval(Some(keepalive))
+        .http2_keepalive_timeout(Some(keepalive))
         .initial_stream_window_size(STREAM_WINDOW)
         .initial_connection_window_size(CONNECTION_WINDOW)
         .concurrency_limit_per_connection(REQUESTS_PER_CONNECTION)

@@ -195,11 +195,13 @@ impl Default for LogConfig {
 pub struct DaemonConfig {
     /// An orderly stop takes at most this long.
     pub shutdown_timeout_ms: u64,
+    /// A connection is asked for a sign of life this often, and closed when none comes for as long.
+    pub keepalive_ms: u64,
 }
 
 impl Default for DaemonConfig {
     fn default() -> Self {
-        Self { shutdown_timeout_ms: 10_000 }
+        Self { shutdown_timeout_ms: 10_000, keepalive_ms: 30_000 }
     }
 }
 
@@ -228,6 +230,7 @@ impl Config {
         range("store.cache_bytes", self.store.cache_bytes, 1 << 20, 1 << 34)?;
         range("provider.context_tokens", self.provider.context_tokens, 1_024, 100_000_000)?;
         range("daemon.shutdown_timeout_ms", self.daemon.shutdown_timeout_ms, 100, 600_000)?;
+        range("daemon.keepalive_ms", self.daemon.keepalive_ms, 50, 3_600_000)?;
         for (key, value) in [
             ("provider.connect_timeout_ms", self.provider.connect_timeout_ms),
             ("provider.first_byte_timeout_ms", self.provider.first_byte_timeout_ms),
@@ -288,6 +291,9 @@ impl Config {
         }
         if self.store.fsync != new.store.fsync {
             keys.push("store.fsync".to_owned());
+        }
+        if self.daemon.keepalive_ms != new.daemon.keepalive_ms {
+            keys.push("daemon.keepalive_ms".to_owned());
         }
         if self.log.format != new.log.format {
             keys.push("log.format".to_owned());

@@ -39,6 +39,7 @@ pub const TEMPLATE: &str = r#"# agentd and its clients. Every key may be left ou
 
 [daemon]
 #shutdown_timeout_ms = 10000
+#keepalive_ms = 30000     # a client that gives no sign of life for twice this is dropped
 
 [client]
 #show_reasoning = true

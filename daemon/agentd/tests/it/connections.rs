@@ -7,6 +7,7 @@ use agentd_proto::v1::attach_response::Payload;
 use agentd_proto::v1::event_service_client::EventServiceClient;
 use agentd_shared::{Client, Transcript, client_ids};
 use agentd_testkit::{Daemon, Gate, LlmServer, PATIENCE, Pace, Reply};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tonic::Streaming;
 use tonic::transport::Channel;
 
@@ -289,5 +290,23 @@ async fn reflection_names_every_service() {
         assert!(names.contains(&format!("agentd.v1.{name}").as_str()), "{name}: {names:?}");
     }
     assert!(names.contains(&"grpc.health.v1.Health"), "{names:?}");
+    daemon.stop().await;
+}
+
+#[tokio::test]
+async fn gr_05_a_client_that_gives_no_sign_of_life_is_dropped() {
+    let daemon = Daemon::builder().set("daemon.keepalive_ms", 100).start().await;
+    let socket = daemon.endpoint().socket().to_owned();
+    let mut dead = tokio::net::UnixStream::connect(&socket).await.unwrap();
+    // The start of HTTP/2 with empty settings; no ping will be answered.
+    dead.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0").await.unwrap();
+    let mut heard = Vec::new();
+    tokio::time::timeout(PATIENCE, dead.read_to_end(&mut heard)).await.unwrap().unwrap();
+    let pings = heard.windows(5).filter(|frame| frame == b"\0\0\x08\x06\0").count();
+    assert!(pings > 0, "it was asked before: {heard:?}");
+
+    // One that answers stays, however long it has nothing to say.
+    let mut ann = daemon.driver("ann").await;
+    assert!(ann.ask("what is 2 + 3?").await.contains('5'));
     daemon.stop().await;
 }
