@@ -34,6 +34,13 @@ pub(crate) fn chat(home: &Home, name: &str, arguments: &[&str]) -> Pty {
     builder.spawn()
 }
 
+/// Leaves a chat, so that it starts no daemon that outlives the test.
+async fn leave(terminal: Pty) {
+    terminal.wait_for(PROMPT).await;
+    terminal.send("\x04");
+    assert_eq!(terminal.wait_exit().await, 0);
+}
+
 /// The answers that a terminal shows, without what it says about others and itself.
 fn answers(terminal: &Pty) -> Vec<String> {
     let text = terminal.text();
@@ -104,11 +111,8 @@ async fn two_terminals_share_a_session_and_end_with_the_same_text() {
     assert_eq!(answers(&ann), expect);
     assert_eq!(answers(&bob), expect);
     assert_eq!(llm.violations(), Vec::<String>::new());
-    for terminal in [ann, bob] {
-        terminal.wait_for(PROMPT).await;
-        terminal.send("\x04");
-        assert_eq!(terminal.wait_exit().await, 0);
-    }
+    leave(ann).await;
+    leave(bob).await;
     daemon.terminate().await;
 }
 
@@ -128,6 +132,8 @@ async fn who_interrupts_is_seen_by_the_other_terminal() {
         terminal.wait_for("interrupted").await;
     }
     ann.wait_for("by bob").await;
+    leave(ann).await;
+    leave(bob).await;
     daemon.terminate().await;
 }
 
@@ -149,6 +155,7 @@ async fn a_killed_daemon_is_started_again_and_the_stream_goes_on_where_it_stoppe
     llm.push(Reply::text("answer whole\n"));
     ann.send("continue\r");
     ann.wait_for("answer whole").await;
+    leave(ann).await;
     // Enough to see that the session lives: the daemon that the chat started is told to end.
     let ended = tokio::process::Command::new(env!("CARGO_BIN_EXE_agentctl"))
         .env("AGENTD_HOME", home.dir())
@@ -207,6 +214,7 @@ async fn a_script_whose_daemon_is_stopped_ends_and_a_waiting_chat_does_not_undo_
     llm.push(Reply::text("answer anew\n"));
     ann.send("go on then\r");
     ann.wait_for("answer anew").await;
+    leave(ann).await;
     let ended = tokio::process::Command::new(env!("CARGO_BIN_EXE_agentctl"))
         .env("AGENTD_HOME", home.dir())
         .arg("shutdown")
