@@ -5,7 +5,7 @@ use std::process::{Output, Stdio};
 use agentd_testkit::{Home, LlmServer, Reply};
 use tokio::process::Command;
 
-use crate::two_terminals::{agentd, agentd_program, chat};
+use crate::two_terminals::{agentd, agentd_program, chat, leave};
 
 fn agentctl(home: &Home, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_agentctl"));
@@ -68,6 +68,8 @@ async fn a_message_behind_a_turn_that_a_crash_cut_does_not_wait_for_ever() {
     let mut send = agentctl(daemon.home(), &["send", "--session", "last", "and after that"]);
     let send = send.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     ann.wait_for("and after that").await;
+    // A terminal that is still looking for the daemon would undo the shutdown below.
+    leave(ann).await;
 
     let home = daemon.kill().await;
     let ended = send.wait_with_output().await.unwrap();

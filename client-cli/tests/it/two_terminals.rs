@@ -35,7 +35,7 @@ pub(crate) fn chat(home: &Home, name: &str, arguments: &[&str]) -> Pty {
 }
 
 /// Leaves a chat, so that it starts no daemon that outlives the test.
-async fn leave(terminal: Pty) {
+pub(crate) async fn leave(terminal: Pty) {
     terminal.wait_for(PROMPT).await;
     terminal.send("\x04");
     assert_eq!(terminal.wait_exit().await, 0);
