@@ -6,12 +6,16 @@ use std::path::PathBuf;
 
 use prost::Message as _;
 
-const FILES: [&str; 5] = [
+const FILES: [&str; 9] = [
+    "agentd/v1/access.proto",
     "agentd/v1/admin.proto",
+    "agentd/v1/diagnostics.proto",
     "agentd/v1/event.proto",
+    "agentd/v1/model.proto",
     "agentd/v1/session.proto",
     "agentd/v1/stream.proto",
     "agentd/v1/turn.proto",
+    "agentd/v1/usage.proto",
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {

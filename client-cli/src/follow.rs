@@ -29,6 +29,8 @@ pub(crate) enum Outcome {
     Blocked(v1::QuestionAsked),
     /// The message was taken back before a turn had it.
     Withdrawn(Option<v1::Author>),
+    /// The message expired before a turn had it.
+    Expired,
 }
 
 impl Outcome {
@@ -42,7 +44,7 @@ impl Outcome {
                 | v1::TurnEnd::OutputLimit
                 | v1::TurnEnd::RoundsLimit => Exit::Ok,
             },
-            Self::Failed(_) | Self::Withdrawn(_) => Exit::Failed,
+            Self::Failed(_) | Self::Withdrawn(_) | Self::Expired => Exit::Failed,
             Self::Interrupted(_) => Exit::Interrupted,
             Self::Asked(_) | Self::Blocked(_) => Exit::Waiting,
         }
@@ -85,6 +87,9 @@ impl Follow {
             }
             Body::MessageWithdrawn(withdrawn) if withdrawn.item_id == self.item_id => {
                 return Some(Outcome::Withdrawn(withdrawn.by.clone()));
+            }
+            Body::MessageExpired(expired) if expired.item_id == self.item_id => {
+                return Some(Outcome::Expired);
             }
             Body::QuestionAsked(asked) if self.turn_id.is_none() => {
                 self.asked_before = Some(asked.clone());

@@ -34,6 +34,8 @@ macro_rules! enum_name {
 
 enum_name!(title_source, TitleSource, "TITLE_SOURCE_");
 enum_name!(delivery, Delivery, "DELIVERY_");
+enum_name!(priority, Priority, "PRIORITY_");
+enum_name!(effort, Effort, "EFFORT_");
 enum_name!(suspend_reason, SuspendReason, "SUSPEND_REASON_");
 enum_name!(turn_end, TurnEnd, "TURN_END_");
 enum_name!(interrupt_reason, InterruptReason, "INTERRUPT_REASON_");
@@ -44,6 +46,7 @@ enum_name!(question_kind, QuestionKind, "QUESTION_KIND_");
 enum_name!(usage_purpose, UsagePurpose, "USAGE_PURPOSE_");
 enum_name!(notice_level, NoticeLevel, "NOTICE_LEVEL_");
 enum_name!(delta_channel, DeltaChannel, "DELTA_CHANNEL_");
+enum_name!(circuit_state, CircuitState, "CIRCUIT_STATE_");
 enum_name!(session_status, SessionStatus, "SESSION_STATUS_");
 
 #[cfg(test)]

@@ -33,6 +33,8 @@ impl Outgoing {
     pub(crate) fn new(app: &App, session_id: &str, text: &str, delivery: v1::Delivery) -> Self {
         Self {
             request: v1::SubmitMessageRequest {
+                priority: 0,
+                ttl_ms: 0,
                 session_id: session_id.to_owned(),
                 client_message_id: new_ulid(),
                 text: text.to_owned(),
@@ -125,6 +127,7 @@ pub(crate) async fn create_session(
         .and_then(|dir| dir.into_os_string().into_string().ok())
         .unwrap_or_default();
     let request = v1::CreateSessionRequest {
+        effort: 0,
         session_id: new_ulid(),
         title: String::new(),
         workspace,

@@ -61,6 +61,7 @@ pub(crate) async fn set_model(
     model: &str,
 ) -> Result<(), Failure> {
     let request = v1::UpdateSessionRequest {
+        effort: None,
         session_id: session_id.to_owned(),
         title: None,
         model: Some(model.to_owned()),

@@ -32,9 +32,11 @@ pub struct Transcript {
     title: String,
     title_source: v1::TitleSource,
     model: String,
+    effort: v1::Effort,
     workspace: String,
     origin: Option<v1::ForkOrigin>,
     usage: v1::Usage,
+    cost: v1::Cost,
     participants: Vec<v1::Participant>,
     last_seq: u64,
 }
@@ -70,6 +72,16 @@ impl Transcript {
     /// Assistant messages that are being written now; they belong after all items.
     pub fn live(&self) -> &[AssistantItem] {
         &self.live
+    }
+
+    /// Effort asked for; unspecified means the model's default.
+    pub fn effort(&self) -> v1::Effort {
+        self.effort
+    }
+
+    /// What the requests that were read of cost.
+    pub fn cost(&self) -> &v1::Cost {
+        &self.cost
     }
 
     /// An assistant message, live or final.

@@ -105,6 +105,16 @@ pub(crate) fn notes(event: &v1::Event, me: &str) -> Option<Line> {
                 format!("◆ model from the next turn on: {model}{}", by(changed.by.as_ref(), me)),
             )
         }
+        Body::EffortChanged(changed) => {
+            let effort = match changed.effort() {
+                v1::Effort::Unspecified => "the model's default".to_owned(),
+                effort => crate::json::effort(effort.into()),
+            };
+            line(
+                Tone::Dim,
+                format!("◆ effort from the next turn on: {effort}{}", by(changed.by.as_ref(), me)),
+            )
+        }
         Body::QuestionAnswered(answered) if !answered.choice.is_empty() => {
             let choice = one_line(&answered.choice, NAME_WIDTH);
             line(Tone::Dim, format!("◆ answered: {choice}{}", by(answered.by.as_ref(), me)))

@@ -132,6 +132,11 @@ impl View {
                 let by = lines::by(withdrawn.by.as_ref(), &self.client_id);
                 self.aside(Tone::Dim, &format!("◆ taken back{by}: {preview}"));
             }
+            Body::MessageExpired(expired) => {
+                self.queued.remove(&expired.item_id);
+                let preview = self.preview(&expired.item_id);
+                self.aside(Tone::Warn, &format!("◆ expired before a turn had it: {preview}"));
+            }
             Body::MessagesDelivered(delivered) => {
                 for item_id in &delivered.item_ids {
                     let preview = self.preview(item_id);

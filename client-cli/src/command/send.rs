@@ -260,6 +260,10 @@ impl Wait<'_> {
                         self.session_id
                     )),
             ),
+            Outcome::Expired => output.failure(
+                &Failure::new(Exit::Failed, "the message expired before a turn had it")
+                    .hint("send it again, with a longer --ttl or a higher --priority"),
+            ),
             Outcome::Withdrawn(by) => {
                 let by = by.as_ref().map_or(String::new(), |author| format!(" by {}", author.name));
                 output.note(&format!("the message was taken back{by}"));

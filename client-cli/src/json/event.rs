@@ -31,6 +31,7 @@ enum Body<'a> {
         title: &'a str,
         model: &'a str,
         origin: Option<OriginView<'a>>,
+        effort: String,
     },
     SessionRenamed {
         title: &'a str,
@@ -41,12 +42,21 @@ enum Body<'a> {
         model: &'a str,
         by: Option<AuthorView<'a>>,
     },
+    EffortChanged {
+        effort: String,
+        by: Option<AuthorView<'a>>,
+    },
+    MessageExpired {
+        item_id: &'a str,
+    },
     MessageAccepted {
         item_id: &'a str,
         client_message_id: &'a str,
         text: &'a str,
         delivery: String,
         author: Option<AuthorView<'a>>,
+        priority: String,
+        expires_at_ms: i64,
     },
     MessageWithdrawn {
         item_id: &'a str,
@@ -59,6 +69,8 @@ enum Body<'a> {
         item_ids: &'a [String],
         provider: &'a str,
         model: &'a str,
+        effort_requested: String,
+        effort_effective: String,
     },
     TurnSuspended {
         reason: String,
@@ -121,6 +133,7 @@ enum Body<'a> {
         usage: Option<UsageView>,
         first_byte_ms: u64,
         elapsed_ms: u64,
+        cost: Option<CostView>,
     },
     ContextTrimmed {
         first_kept_seq: u64,
@@ -148,9 +161,19 @@ enum Body<'a> {
 impl<'a> From<&'a Wire> for Body<'a> {
     fn from(body: &'a Wire) -> Self {
         match body {
-            Wire::SessionCreated(v1::SessionCreated { workspace, title, model, origin }) => {
-                Self::SessionCreated { workspace, title, model, origin: view(origin.as_ref()) }
-            }
+            Wire::SessionCreated(v1::SessionCreated {
+                workspace,
+                title,
+                model,
+                origin,
+                effort,
+            }) => Self::SessionCreated {
+                workspace,
+                title,
+                model,
+                origin: view(origin.as_ref()),
+                effort: super::effort(*effort),
+            },
             Wire::SessionRenamed(v1::SessionRenamed { title, source, by }) => {
                 Self::SessionRenamed {
                     title,
@@ -161,18 +184,28 @@ impl<'a> From<&'a Wire> for Body<'a> {
             Wire::ModelChanged(v1::ModelChanged { model, by }) => {
                 Self::ModelChanged { model, by: view(by.as_ref()) }
             }
+            Wire::EffortChanged(v1::EffortChanged { effort, by }) => {
+                Self::EffortChanged { effort: super::effort(*effort), by: view(by.as_ref()) }
+            }
+            Wire::MessageExpired(v1::MessageExpired { item_id }) => {
+                Self::MessageExpired { item_id }
+            }
             Wire::MessageAccepted(v1::MessageAccepted {
                 item_id,
                 client_message_id,
                 text,
                 delivery,
                 author,
+                priority,
+                expires_at_ms,
             }) => Self::MessageAccepted {
                 item_id,
                 client_message_id,
                 text,
                 delivery: super::delivery(*delivery),
                 author: view(author.as_ref()),
+                priority: super::priority(*priority),
+                expires_at_ms: *expires_at_ms,
             },
             Wire::MessageWithdrawn(v1::MessageWithdrawn { item_id, by }) => {
                 Self::MessageWithdrawn { item_id, by: view(by.as_ref()) }
@@ -180,9 +213,19 @@ impl<'a> From<&'a Wire> for Body<'a> {
             Wire::MessagesDelivered(v1::MessagesDelivered { item_ids }) => {
                 Self::MessagesDelivered { item_ids }
             }
-            Wire::TurnStarted(v1::TurnStarted { item_ids, provider, model }) => {
-                Self::TurnStarted { item_ids, provider, model }
-            }
+            Wire::TurnStarted(v1::TurnStarted {
+                item_ids,
+                provider,
+                model,
+                effort_requested,
+                effort_effective,
+            }) => Self::TurnStarted {
+                item_ids,
+                provider,
+                model,
+                effort_requested: super::effort(*effort_requested),
+                effort_effective: super::effort(*effort_effective),
+            },
             Wire::TurnSuspended(v1::TurnSuspended { reason }) => {
                 Self::TurnSuspended { reason: super::suspend_reason(*reason) }
             }
@@ -267,6 +310,7 @@ impl<'a> From<&'a Wire> for Body<'a> {
                 usage,
                 first_byte_ms,
                 elapsed_ms,
+                cost,
             }) => Self::UsageRecorded {
                 purpose: super::usage_purpose(*purpose),
                 provider,
@@ -274,6 +318,7 @@ impl<'a> From<&'a Wire> for Body<'a> {
                 usage: usage.as_ref().map(UsageView::from),
                 first_byte_ms: *first_byte_ms,
                 elapsed_ms: *elapsed_ms,
+                cost: cost.as_ref().map(CostView::from),
             },
             Wire::ContextTrimmed(v1::ContextTrimmed { first_kept_seq, dropped_tokens }) => {
                 Self::ContextTrimmed {
@@ -318,6 +363,21 @@ impl<'a> From<&'a v1::Author> for AuthorView<'a> {
     }
 }
 
+/// What requests cost, in billionths of a US dollar.
+#[derive(Debug, Serialize)]
+pub(crate) struct CostView {
+    nano_usd: u64,
+    estimated_nano_usd: u64,
+    unpriced_requests: u64,
+}
+
+impl From<&v1::Cost> for CostView {
+    fn from(cost: &v1::Cost) -> Self {
+        let v1::Cost { nano_usd, estimated_nano_usd, unpriced_requests } = *cost;
+        Self { nano_usd, estimated_nano_usd, unpriced_requests }
+    }
+}
+
 /// Who is attached.
 #[derive(Debug, Serialize)]
 pub(crate) struct ParticipantView<'a> {
@@ -353,6 +413,7 @@ pub(crate) struct UsageView {
     completion_tokens: u64,
     reasoning_tokens: u64,
     cached_prompt_tokens: u64,
+    cache_write_tokens: u64,
     estimated: bool,
 }
 
@@ -363,9 +424,17 @@ impl From<&v1::Usage> for UsageView {
             completion_tokens,
             reasoning_tokens,
             cached_prompt_tokens,
+            cache_write_tokens,
             estimated,
         } = *usage;
-        Self { prompt_tokens, completion_tokens, reasoning_tokens, cached_prompt_tokens, estimated }
+        Self {
+            prompt_tokens,
+            completion_tokens,
+            reasoning_tokens,
+            cached_prompt_tokens,
+            cache_write_tokens,
+            estimated,
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use agentd_proto::v1;
 use serde::Serialize;
 
-use super::event::{AuthorView, OriginView, ParticipantView, QuestionView, UsageView};
+use super::event::{AuthorView, CostView, OriginView, ParticipantView, QuestionView, UsageView};
 
 /// A session as lists show it.
 #[derive(Debug, Serialize)]
@@ -22,6 +22,8 @@ pub(crate) struct SessionView<'a> {
     turns: u64,
     usage: Option<UsageView>,
     origin: Option<OriginView<'a>>,
+    effort: String,
+    cost: Option<CostView>,
 }
 
 impl<'a> From<&'a v1::Session> for SessionView<'a> {
@@ -41,6 +43,8 @@ impl<'a> From<&'a v1::Session> for SessionView<'a> {
             turns,
             usage,
             origin,
+            effort,
+            cost,
         } = session;
         Self {
             session_id,
@@ -57,6 +61,8 @@ impl<'a> From<&'a v1::Session> for SessionView<'a> {
             turns: *turns,
             usage: usage.as_ref().map(UsageView::from),
             origin: origin.as_ref().map(OriginView::from),
+            effort: super::effort(*effort),
+            cost: cost.as_ref().map(CostView::from),
         }
     }
 }
@@ -69,17 +75,29 @@ struct QueuedView<'a> {
     delivery: String,
     author: Option<AuthorView<'a>>,
     accepted_at_ms: i64,
+    priority: String,
+    expires_at_ms: i64,
 }
 
 impl<'a> From<&'a v1::QueuedMessage> for QueuedView<'a> {
     fn from(message: &'a v1::QueuedMessage) -> Self {
-        let v1::QueuedMessage { item_id, preview, delivery, author, accepted_at_ms } = message;
+        let v1::QueuedMessage {
+            item_id,
+            preview,
+            delivery,
+            author,
+            accepted_at_ms,
+            priority,
+            expires_at_ms,
+        } = message;
         Self {
             item_id,
             preview,
             delivery: super::delivery(*delivery),
             author: author.as_ref().map(AuthorView::from),
             accepted_at_ms: *accepted_at_ms,
+            priority: super::priority(*priority),
+            expires_at_ms: *expires_at_ms,
         }
     }
 }

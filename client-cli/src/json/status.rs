@@ -19,7 +19,33 @@ pub(crate) struct StatusView<'a> {
     store_bytes: u64,
     resident_bytes: u64,
     free_disk_bytes: u64,
+    queued_messages: u32,
+    waiting_turns: u32,
+    running_turns_limit: u32,
+    connections: u32,
+    listen_addresses: &'a [String],
+    endpoints: Vec<EndpointView<'a>>,
     warnings: &'a [String],
+}
+
+#[derive(Debug, Serialize)]
+struct EndpointView<'a> {
+    base_url: &'a str,
+    circuit: String,
+    requests: u32,
+    waiting_requests: u32,
+}
+
+impl<'a> From<&'a v1::EndpointStatus> for EndpointView<'a> {
+    fn from(endpoint: &'a v1::EndpointStatus) -> Self {
+        let v1::EndpointStatus { base_url, circuit, requests, waiting_requests } = endpoint;
+        Self {
+            base_url,
+            circuit: super::circuit_state(*circuit),
+            requests: *requests,
+            waiting_requests: *waiting_requests,
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -48,6 +74,12 @@ impl<'a> From<&'a v1::GetStatusResponse> for StatusView<'a> {
             resident_bytes,
             warnings,
             free_disk_bytes,
+            queued_messages,
+            waiting_turns,
+            running_turns_limit,
+            endpoints,
+            listen_addresses,
+            connections,
         } = status;
         Self {
             version,
@@ -63,6 +95,12 @@ impl<'a> From<&'a v1::GetStatusResponse> for StatusView<'a> {
             store_bytes: *store_bytes,
             resident_bytes: *resident_bytes,
             free_disk_bytes: *free_disk_bytes,
+            queued_messages: *queued_messages,
+            waiting_turns: *waiting_turns,
+            running_turns_limit: *running_turns_limit,
+            connections: *connections,
+            listen_addresses,
+            endpoints: endpoints.iter().map(EndpointView::from).collect(),
             warnings,
         }
     }

@@ -18,6 +18,8 @@ fn events_keep_the_names_of_the_contract() {
         "",
         3,
         Body::MessageAccepted(v1::MessageAccepted {
+            expires_at_ms: 0,
+            priority: 0,
             item_id: "I".into(),
             client_message_id: "C".into(),
             text: "hi \u{1b}[2J".into(),

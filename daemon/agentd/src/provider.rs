@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use agentd_engine::{ModelSource, ResolvedModel};
+use agentd_engine::{ModelQuery, ModelSource, ResolvedModel, Role};
 use agentd_llm::{
     LlmError, Offline, OfflineOptions, OpenAiCompatible, OpenAiOptions, Provider, Reach, Timeouts,
     http_client, probe_local,
@@ -195,17 +195,22 @@ impl Models {
 
 #[async_trait]
 impl ModelSource for Models {
-    async fn resolve(&self, model: &str) -> Result<ResolvedModel, LlmError> {
+    async fn resolve(&self, query: &ModelQuery) -> Result<ResolvedModel, LlmError> {
+        let ModelQuery { role, model, effort: _ } = query;
         let found = self.find().await?;
         let config = self.config.borrow().provider.clone();
         let is_offline = found.provider.kind() == self.offline.kind();
-        let model = if is_offline { &found.model } else { first_of([model, &found.model]) };
+        let model =
+            if is_offline { &found.model } else { first_of([model.as_str(), &found.model]) };
         Ok(ResolvedModel {
             provider: found.provider,
-            model: model.to_owned(),
+            model: match role {
+                Role::Cheap => first_of([config.cheap_model.as_str(), model]).to_owned(),
+                Role::Main | Role::Embedding | Role::Judge => model.to_owned(),
+            },
             context_tokens: config.context_tokens,
             max_output_tokens: (config.max_output_tokens > 0).then_some(config.max_output_tokens),
-            cheap_model: first_of([config.cheap_model.as_str(), model]).to_owned(),
+            effort: None,
         })
     }
 }

@@ -12,9 +12,9 @@ use serde_json::value::RawValue;
 use self::record::{BodyOfKind, Record};
 
 use crate::{
-    Author, CallId, ClientMessageId, ErrorReport, ForkOrigin, InterruptReason, ItemId, QuestionId,
-    QuestionKind, Seq, SuspendReason, TimestampMs, ToolCall, ToolEffect, ToolStatus, TurnEnd,
-    TurnId, Usage, UsagePurpose,
+    Author, CallId, ClientMessageId, Cost, Effort, EffortChoice, ErrorReport, ForkOrigin,
+    InterruptReason, ItemId, NativeBlocks, Priority, QuestionId, QuestionKind, Seq, SuspendReason,
+    TimestampMs, ToolCall, ToolEffect, ToolStatus, TurnEnd, TurnId, Usage, UsagePurpose,
 };
 
 /// One durable event.
@@ -185,6 +185,8 @@ bodies! {
     UsageRecorded => "usage_recorded",
     ContextTrimmed => "context_trimmed",
     Notice => "notice",
+    EffortChanged => "effort_changed",
+    MessageExpired => "message_expired",
 }
 
 /// An event of a kind that this build does not know, kept as it was stored.
@@ -257,6 +259,9 @@ pub struct SessionCreated {
     /// Set when it is a copy.
     #[serde(default)]
     pub origin: Option<ForkOrigin>,
+    /// Effort asked for; none means the model's default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<Effort>,
 }
 
 /// The title changed.
@@ -281,6 +286,17 @@ pub struct ModelChanged {
     pub by: Option<Author>,
 }
 
+/// Another reasoning effort from the next turn on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EffortChanged {
+    /// None means the model's default.
+    #[serde(default)]
+    pub effort: Option<Effort>,
+    /// Who changed it.
+    #[serde(default)]
+    pub by: Option<Author>,
+}
+
 /// A user message is durable and will be answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageAccepted {
@@ -295,6 +311,19 @@ pub struct MessageAccepted {
     pub delivery: Delivery,
     /// Who sent it.
     pub author: Author,
+    /// How important it is.
+    #[serde(default, skip_serializing_if = "Priority::is_normal")]
+    pub priority: Priority,
+    /// From when on it is too late to begin; none: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<TimestampMs>,
+}
+
+/// A queued message was not begun before it expired; it will not run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageExpired {
+    /// The message.
+    pub item_id: ItemId,
 }
 
 /// A queued message was taken back before a turn used it.
@@ -322,6 +351,9 @@ pub struct TurnStarted {
     pub provider: String,
     /// Model that answers.
     pub model: String,
+    /// Effort asked for and given; none when none was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<EffortChoice>,
 }
 
 /// A turn stands still; a question or a policy decides how it goes on.
@@ -393,6 +425,9 @@ pub struct AssistantMessage {
     pub tool_calls: Vec<ToolCall>,
     /// How whole it is.
     pub completeness: Completeness,
+    /// The answer in the provider's own form, where the provider wants it back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub native: Option<NativeBlocks>,
 }
 
 /// An attempt at a model request broke off after text was shown; the text is void.
@@ -484,6 +519,9 @@ pub struct UsageRecorded {
     /// Milliseconds from the request to the end of the answer.
     #[serde(default)]
     pub elapsed_ms: u64,
+    /// What it cost.
+    #[serde(default, skip_serializing_if = "Cost::is_nothing")]
+    pub cost: Cost,
 }
 
 /// Older turns no longer fit the model's window and are left out of requests. They stay in the log.

@@ -5,10 +5,13 @@
 
 mod author;
 mod cut;
+mod effort;
 mod error;
 mod event;
 mod id;
+mod native;
 mod port;
+mod priority;
 mod question;
 mod session;
 mod time;
@@ -18,19 +21,23 @@ mod usage;
 
 pub use author::{Author, AuthorError};
 pub use cut::{cut_head_tail, cut_line, floor_char_boundary};
+pub use effort::{Effort, EffortChoice, EffortError};
 pub use error::{ErrorKind, ErrorReport};
 pub use event::{
     AssistantMessage, AttemptRestarted, Completeness, ContextTrimmed, DecodeEventError, Delivery,
-    Event, EventBody, MessageAccepted, MessageWithdrawn, MessagesDelivered, ModelChanged, Notice,
-    NoticeLevel, QuestionAnswered, QuestionAsked, SessionCreated, SessionRenamed, TitleSource,
-    ToolCallFinished, ToolCallStarted, TurnCompleted, TurnFailed, TurnInterrupted, TurnResumed,
-    TurnStarted, TurnSuspended, UnknownEvent, UsageRecorded,
+    EffortChanged, Event, EventBody, MessageAccepted, MessageExpired, MessageWithdrawn,
+    MessagesDelivered, ModelChanged, Notice, NoticeLevel, QuestionAnswered, QuestionAsked,
+    SessionCreated, SessionRenamed, TitleSource, ToolCallFinished, ToolCallStarted, TurnCompleted,
+    TurnFailed, TurnInterrupted, TurnResumed, TurnStarted, TurnSuspended, UnknownEvent,
+    UsageRecorded,
 };
 pub use id::{CallId, ClientMessageId, IdError, ItemId, QuestionId, Seq, SessionId, TurnId};
+pub use native::NativeBlocks;
 pub use port::{Clock, IdSource};
+pub use priority::Priority;
 pub use question::{CHOICE_CONTINUE, CHOICE_STOP, QuestionKind};
 pub use session::{ForkOrigin, SessionRecord, SessionStatus, Title, TitleError};
 pub use time::TimestampMs;
 pub use tool::{ToolCall, ToolEffect, ToolResult, ToolSpec, ToolStatus};
 pub use turn::{InterruptReason, SuspendReason, TurnEnd};
-pub use usage::{Usage, UsagePurpose};
+pub use usage::{Cost, Usage, UsagePurpose};

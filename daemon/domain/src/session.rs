@@ -5,7 +5,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::event::TitleSource;
-use crate::{Seq, SessionId, TimestampMs, Usage};
+use crate::{Cost, Effort, Seq, SessionId, TimestampMs, Usage};
 
 /// What a session is doing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -65,6 +65,12 @@ pub struct SessionRecord {
     /// The session this one was copied from.
     #[serde(default)]
     pub origin: Option<ForkOrigin>,
+    /// Effort asked for; none means the model's default.
+    #[serde(default)]
+    pub effort: Option<Effort>,
+    /// What its requests cost so far.
+    #[serde(default)]
+    pub cost: Cost,
 }
 
 /// A title that a user may give: one line, 1 to 200 characters, no control characters.

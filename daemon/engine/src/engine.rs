@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use agentd_domain::{
-    Author, Clock, Event, IdSource, ItemId, QuestionId, Seq, SessionCreated, SessionId, Title,
-    TurnId,
+    Author, Clock, Effort, Event, IdSource, ItemId, QuestionId, Seq, SessionCreated, SessionId,
+    Title, TurnId,
 };
 use agentd_store::{
     Batch, CommitError, CrashPoints, Page, PageLimit, SessionCursor, SessionPage, Store, Write,
@@ -22,7 +22,7 @@ use crate::error::CommandError;
 use crate::model::ModelSource;
 use crate::session::{
     Actor, Command, Draft, Ended, Gauges, MAILBOX, Reply, SessionDeps, SessionHandle, SessionState,
-    SessionView, Submission, Submitted, check_model_name,
+    SessionUpdate, SessionView, Submission, Submitted, check_model_name,
 };
 use crate::tasks::Tasks;
 
@@ -88,6 +88,8 @@ pub struct NewSession {
     pub workspace: String,
     /// Model name; empty means the default.
     pub model: String,
+    /// Effort; none means the model's default.
+    pub effort: Option<Effort>,
 }
 
 impl Engine {
@@ -155,6 +157,7 @@ impl Engine {
             title: new.title.map(|title| title.as_str().to_owned()).unwrap_or_default(),
             model: new.model,
             origin: None,
+            effort: new.effort,
         };
         let draft = Draft::plain(created);
         let event =
@@ -234,24 +237,18 @@ impl Engine {
         .await
     }
 
-    /// Changes title or model.
+    /// Changes title, model or effort.
     ///
     /// # Errors
     /// See [`CommandError`].
     pub async fn update(
         &self,
         id: SessionId,
-        title: Option<Title>,
-        model: Option<String>,
+        update: SessionUpdate,
         by: Option<Author>,
     ) -> Result<SessionView, CommandError> {
-        self.ask(id, |reply| Command::Update {
-            title: title.clone(),
-            model: model.clone(),
-            by: by.clone(),
-            reply,
-        })
-        .await
+        self.ask(id, |reply| Command::Update { update: update.clone(), by: by.clone(), reply })
+            .await
     }
 
     /// One session with its queue, questions and terminals.

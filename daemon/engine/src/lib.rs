@@ -24,9 +24,9 @@ pub use config::{AutoResume, EngineConfig, TitlePolicy};
 pub use copy::{ImportError, MAX_IMPORT_LINE};
 pub use engine::{Engine, EngineDeps, EngineStats, NewSession};
 pub use error::{CommandError, Field};
-pub use model::{ModelSource, ResolvedModel};
+pub use model::{ModelQuery, ModelSource, ResolvedModel, Role};
 pub use session::{
-    Delta, DeltaChannel, Participant, QueuedMessage, SessionHandle, SessionView, StreamEnd,
-    Submission, Submitted,
+    Delta, DeltaChannel, Participant, QueuedMessage, SessionHandle, SessionUpdate, SessionView,
+    StreamEnd, Submission, Submitted,
 };
 pub use tasks::Tasks;

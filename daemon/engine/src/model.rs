@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use agentd_domain::{Effort, EffortChoice};
 use agentd_llm::{LlmError, Provider};
 use async_trait::async_trait;
 
@@ -17,8 +18,8 @@ pub struct ResolvedModel {
     pub context_tokens: u64,
     /// Most tokens of an answer; `None` leaves it to the provider.
     pub max_output_tokens: Option<u32>,
-    /// The model for titles; the same one when no cheaper one is configured.
-    pub cheap_model: String,
+    /// How long it may reason; none leaves it to the provider.
+    pub effort: Option<EffortChoice>,
 }
 
 impl ResolvedModel {
@@ -28,13 +29,39 @@ impl ResolvedModel {
     }
 }
 
+/// What a model is for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// Answering users.
+    #[default]
+    Main,
+    /// Work that a small model does well, such as titles and summaries.
+    Cheap,
+    /// Vectors of texts.
+    Embedding,
+    /// Judging answers.
+    Judge,
+}
+
+/// Which model is wanted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ModelQuery {
+    /// What it is for.
+    pub role: Role,
+    /// Its name; empty means the role's own. A name counts for [`Role::Main`] only, and where no model
+    /// is configured for the role.
+    pub model: String,
+    /// How long it may reason; none means the model's default.
+    pub effort: Option<Effort>,
+}
+
 /// Finds the model for a turn. Asked at the start of each, so that a configuration change or a
 /// local server that has come up takes effect at once.
 #[async_trait]
 pub trait ModelSource: Debug + Send + Sync + 'static {
-    /// Resolves a model name; an empty one means the default.
+    /// Resolves a query.
     ///
     /// # Errors
     /// When a provider is configured and cannot be used, such as when its key file is unreadable.
-    async fn resolve(&self, model: &str) -> Result<ResolvedModel, LlmError>;
+    async fn resolve(&self, query: &ModelQuery) -> Result<ResolvedModel, LlmError>;
 }

@@ -13,7 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use agentd_domain::{
-    Author, ItemId, QuestionAsked, QuestionId, Seq, SessionId, SessionRecord, Title, TurnId, Usage,
+    Author, Effort, ItemId, QuestionAsked, QuestionId, Seq, SessionId, SessionRecord, Title,
+    TurnId, Usage,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -64,51 +65,28 @@ pub(crate) type Reply<T> = oneshot::Sender<Result<T, CommandError>>;
 /// What a session can be asked to do.
 #[derive(Debug)]
 pub(crate) enum Command {
-    Submit {
-        submission: Submission,
-        reply: Reply<Submitted>,
-    },
-    Withdraw {
-        item_id: ItemId,
-        by: Author,
-        reply: Reply<Seq>,
-    },
-    Interrupt {
-        turn_id: Option<TurnId>,
-        by: Author,
-        reply: Reply<bool>,
-    },
-    Answer {
-        question_id: QuestionId,
-        choice: String,
-        by: Author,
-        reply: Reply<Seq>,
-    },
-    Update {
-        title: Option<Title>,
-        model: Option<String>,
-        by: Option<Author>,
-        reply: Reply<SessionView>,
-    },
-    View {
-        reply: Reply<SessionView>,
-    },
-    Attach {
-        author: Author,
-        reply: Reply<Joined>,
-    },
-    Resync {
-        subscriber: Arc<Subscriber>,
-        reply: Reply<()>,
-    },
+    Submit { submission: Submission, reply: Reply<Submitted> },
+    Withdraw { item_id: ItemId, by: Author, reply: Reply<Seq> },
+    Interrupt { turn_id: Option<TurnId>, by: Author, reply: Reply<bool> },
+    Answer { question_id: QuestionId, choice: String, by: Author, reply: Reply<Seq> },
+    Update { update: SessionUpdate, by: Option<Author>, reply: Reply<SessionView> },
+    View { reply: Reply<SessionView> },
+    Attach { author: Author, reply: Reply<Joined> },
+    Resync { subscriber: Arc<Subscriber>, reply: Reply<()> },
     Detach,
-    TitleMade {
-        title: Option<Title>,
-        usage: Option<TitleUsage>,
-    },
-    Delete {
-        reply: Reply<()>,
-    },
+    TitleMade { title: Option<Title>, usage: Option<TitleUsage> },
+    Delete { reply: Reply<()> },
+}
+
+/// What to change of a session. What is absent stays as it is.
+#[derive(Debug, Clone, Default)]
+pub struct SessionUpdate {
+    /// New manual title.
+    pub title: Option<Title>,
+    /// New model from the next turn on; empty means the default.
+    pub model: Option<String>,
+    /// New effort from the next turn on; none inside means the model's default.
+    pub effort: Option<Option<Effort>>,
 }
 
 /// What a title request cost.

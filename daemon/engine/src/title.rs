@@ -7,6 +7,7 @@ use agentd_llm::{Message, Request, StreamPart, estimate_tokens};
 use futures_util::StreamExt as _;
 use tokio::time::Instant;
 
+use crate::model::{ModelQuery, Role};
 use crate::session::{SessionDeps, TitleUsage};
 
 const INSTRUCTIONS: &str = "Write a title for the conversation that follows: at most eight words, in its language, no quotes, \
@@ -49,14 +50,18 @@ async fn make(
     model: &str,
 ) -> Option<(Option<Title>, TitleUsage)> {
     let conversation = first_exchange(deps, session_id).await?;
-    let resolved = deps.models.resolve(model).await.ok().filter(|model| !model.is_offline())?;
+    let query = ModelQuery { role: Role::Cheap, model: model.to_owned(), effort: None };
+    let resolved = deps.models.resolve(&query).await.ok().filter(|model| !model.is_offline())?;
     let started = Instant::now();
     let prompt_tokens = estimate_tokens(INSTRUCTIONS) + estimate_tokens(&conversation);
     let request = Request {
-        model: resolved.cheap_model.clone(),
-        messages: vec![Message::System(INSTRUCTIONS.to_owned()), Message::User(conversation)],
+        model: resolved.model.clone(),
+        messages: vec![Message::System(INSTRUCTIONS.to_owned()), Message::user(conversation)],
         tools: Vec::new(),
         max_output_tokens: None,
+        effort: resolved.effort.and_then(|effort| effort.effective),
+        cache_key: None,
+        meter: None,
     };
     let mut answer = String::new();
     let mut usage = None;
@@ -76,6 +81,7 @@ async fn make(
                 tracing::warn!(%session_id, "the model wrote no title but a long text");
                 return None;
             }
+            Ok(StreamPart::Restarted(_)) => answer.clear(),
             Ok(StreamPart::Reasoning(_)) => {}
             Ok(StreamPart::Finished(completion)) => usage = completion.usage,
             Err(error) => {
@@ -94,7 +100,7 @@ async fn make(
     };
     let usage = TitleUsage {
         provider: resolved.provider.kind().to_owned(),
-        model: resolved.cheap_model,
+        model: resolved.model,
         usage: usage.unwrap_or(estimate),
         elapsed_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
     };

@@ -14,14 +14,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use agentd_domain::{
-    ContextTrimmed, ErrorReport, EventBody, ItemId, Seq, SessionId, TurnEnd, TurnId,
+    ContextTrimmed, Effort, EffortChoice, ErrorReport, EventBody, ItemId, Seq, SessionId, TurnEnd,
+    TurnId,
 };
 use agentd_llm::LlmError;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::CommandError;
-use crate::model::ResolvedModel;
+use crate::model::{ModelQuery, ResolvedModel, Role};
 use crate::session::{DeltaChannel, OpenCall, SessionDeps};
 
 pub(crate) use conversation::{Conversation, KeptConversation};
@@ -34,6 +35,7 @@ pub(crate) enum TurnReport {
         turn_id: TurnId,
         provider: String,
         model: String,
+        effort: Option<EffortChoice>,
         reply: oneshot::Sender<Result<Option<Seq>, CommandError>>,
     },
     /// More text.
@@ -93,6 +95,7 @@ pub(crate) struct TurnTask {
     pub(crate) turn_id: TurnId,
     pub(crate) workspace: PathBuf,
     pub(crate) model: String,
+    pub(crate) effort: Option<Effort>,
     pub(crate) context_from: Seq,
     /// What the turn before has read already.
     pub(crate) kept: Option<KeptConversation>,
@@ -152,32 +155,39 @@ async fn stages(mut task: TurnTask) -> Result<TurnOutcome, Ended> {
 
 impl TurnTask {
     async fn find_model(&self) -> Result<ResolvedModel, Ended> {
+        let query = ModelQuery { role: Role::Main, model: self.model.clone(), effort: self.effort };
         let resolved = tokio::select! {
             biased;
             () = self.cancel.cancelled() => return Err(cancelled()),
-            resolved = self.deps.models.resolve(&self.model) => resolved,
+            resolved = self.deps.models.resolve(&query) => resolved,
         };
         match resolved {
             Ok(model) => Ok(model),
             Err(error) if self.resume.is_some() => Err(Ended(TurnOutcome::from_llm_error(&error))),
             Err(error) => {
                 // The turn must exist to fail where everybody sees it.
-                self.start_with("none", &self.model).await?;
+                self.start_with("none", &self.model, None).await?;
                 Err(Ended(TurnOutcome::from_llm_error(&error)))
             }
         }
     }
 
     async fn start(&self, model: &ResolvedModel) -> Result<(), Ended> {
-        self.start_with(model.provider.kind(), &model.model).await
+        self.start_with(model.provider.kind(), &model.model, model.effort).await
     }
 
-    async fn start_with(&self, provider: &str, model: &str) -> Result<(), Ended> {
+    async fn start_with(
+        &self,
+        provider: &str,
+        model: &str,
+        effort: Option<EffortChoice>,
+    ) -> Result<(), Ended> {
         let (reply, started) = oneshot::channel();
         self.report(TurnReport::Start {
             turn_id: self.turn_id,
             provider: provider.to_owned(),
             model: model.to_owned(),
+            effort,
             reply,
         })
         .await?;

@@ -73,11 +73,27 @@ pub enum LlmError {
         /// When to try again, if the provider said so.
         retry_after: Option<Duration>,
     },
+    /// A limit of one's own is reached.
+    #[error("a limit is reached: {message}")]
+    Budget {
+        /// Which limit, what was used, and the key that raises it.
+        message: String,
+    },
+    /// The endpoint failed too often and is left alone for a while.
+    #[error("{base_url} has failed too often and is left alone for {} ms", .retry_after.as_millis())]
+    CircuitOpen {
+        /// Where.
+        base_url: String,
+        /// When it is tried again.
+        retry_after: Duration,
+    },
     /// The conversation is longer than the model's window.
     #[error("the conversation is too long for the model: {message}")]
     ContextOverflow {
         /// What the provider says, cut and masked.
         message: String,
+        /// The window in tokens, when the provider names it.
+        limit_tokens: Option<u64>,
     },
     /// There is no such model or endpoint.
     #[error("the provider does not know the model or the address: {message}")]
@@ -126,6 +142,8 @@ impl LlmError {
             Self::NoKey { .. }
             | Self::Auth { .. }
             | Self::Quota { .. }
+            | Self::Budget { .. }
+            | Self::CircuitOpen { .. }
             | Self::ContextOverflow { .. }
             | Self::NotFound { .. }
             | Self::Invalid { .. }
@@ -157,6 +175,8 @@ impl LlmError {
             Self::Quota { .. } => "PROVIDER_QUOTA",
             Self::RateLimited { .. } => "PROVIDER_RATE_LIMITED",
             Self::Server { .. } => "PROVIDER_ERROR",
+            Self::Budget { .. } => "BUDGET_EXCEEDED",
+            Self::CircuitOpen { .. } => "PROVIDER_CIRCUIT_OPEN",
             Self::ContextOverflow { .. } => "CONTEXT_OVERFLOW",
             Self::NotFound { .. } => "PROVIDER_NOT_FOUND",
             Self::Invalid { .. } => "PROVIDER_REFUSED_REQUEST",
@@ -184,6 +204,8 @@ impl LlmError {
                 "set the key in the environment or in provider.api_key_file, then `agentctl reload`"
             }
             Self::Quota { .. } => "check billing at the provider, or use another model",
+            Self::Budget { .. } => "raise the limit under [budget], then `agentctl reload`",
+            Self::CircuitOpen { .. } => "wait, or configure a fallback model",
             Self::ContextOverflow { .. } => {
                 "start a new session, or set provider.context_tokens to the model's real window"
             }
@@ -243,7 +265,9 @@ mod tests {
             (LlmError::Quota { message: text() }, false),
             (LlmError::RateLimited { message: text(), retry_after: Some(second) }, true),
             (LlmError::Server { status: 503, message: text(), retry_after: Some(second) }, true),
-            (LlmError::ContextOverflow { message: text() }, false),
+            (LlmError::Budget { message: text() }, false),
+            (LlmError::CircuitOpen { base_url: text(), retry_after: second }, false),
+            (LlmError::ContextOverflow { message: text(), limit_tokens: None }, false),
             (LlmError::NotFound { message: text() }, false),
             (LlmError::Invalid { status: 400, message: text() }, false),
             (LlmError::Protocol { detail: text() }, false),
@@ -260,6 +284,6 @@ mod tests {
             assert_eq!((report.code.as_str(), report.retryable), (error.code(), *is_retryable));
         }
         // A new variant needs a row: the match in `code` names all of them.
-        assert_eq!(codes.len(), 15);
+        assert_eq!(codes.len(), 17);
     }
 }

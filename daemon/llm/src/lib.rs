@@ -10,6 +10,7 @@
 mod error;
 mod error_text;
 mod http_client;
+mod meter;
 mod offline;
 mod open_ai;
 mod probe_local;
@@ -21,11 +22,13 @@ mod tokens;
 
 pub use error::LlmError;
 pub use http_client::{Reach, Timeouts, http_client};
+pub use meter::{Attempt, Meter, Spent};
 pub use offline::{Offline, OfflineOptions};
 pub use open_ai::{OpenAiCompatible, OpenAiOptions, ReasoningEcho};
 pub use probe_local::{LocalServer, WELL_KNOWN_ADDRESSES, probe_local};
 pub use provider::{
-    AssembledCall, Completion, Finish, Message, Provider, Request, ResponseStream, StreamPart,
+    AssembledCall, Completion, Finish, Image, Message, Provider, Request, ResponseStream, Restart,
+    StreamPart,
 };
 pub use secrecy::SecretString as Secret;
 pub use tokens::{estimate_message_tokens, estimate_tokens};

@@ -36,14 +36,14 @@ impl Offline {
     }
 
     fn respond(&self, request: &Request) -> (String, Vec<AssembledCall>) {
-        let is_user = |message: &Message| matches!(message, Message::User(_));
+        let is_user = |message: &Message| matches!(message, Message::User { .. });
         let last_user = request.messages.iter().rposition(is_user);
         let turn = request.messages.get(last_user.unwrap_or(0)..).unwrap_or_default();
         if turn.iter().any(|message| matches!(message, Message::Tool { .. })) {
             return (answer::from_results(turn), Vec::new());
         }
         let text = match turn.first() {
-            Some(Message::User(text)) => text.as_str(),
+            Some(Message::User { text, .. }) => text.as_str(),
             _ => "",
         };
         let has_tool = |name: &str| request.tools.iter().any(|tool| tool.name == name);
@@ -76,6 +76,7 @@ impl Provider for Offline {
         let lines = text.split_inclusive('\n').map(|line| StreamPart::Text(line.to_owned()));
         let mut parts: Vec<_> = lines.collect();
         parts.push(StreamPart::Finished(Completion {
+            native: None,
             finish: Finish::Done,
             tool_calls,
             usage: None,

@@ -2,12 +2,13 @@
 
 use std::fmt::Debug;
 use std::pin::Pin;
+use std::sync::Arc;
 
-use agentd_domain::{ToolCall, ToolSpec, Usage};
+use agentd_domain::{Effort, ErrorReport, NativeBlocks, ToolCall, ToolSpec, Usage};
 use async_trait::async_trait;
 use futures_util::Stream;
 
-use crate::LlmError;
+use crate::{LlmError, Meter};
 
 /// One request to a model.
 #[derive(Debug, Clone, Default)]
@@ -20,6 +21,13 @@ pub struct Request {
     pub tools: Vec<ToolSpec>,
     /// Most tokens of the answer; `None` leaves it to the provider.
     pub max_output_tokens: Option<u32>,
+    /// How long the model may reason; `None` leaves it to the provider.
+    pub effort: Option<Effort>,
+    /// The same for all requests that share a prefix, such as those of a session. Providers that can
+    /// send such requests to the same cache.
+    pub cache_key: Option<String>,
+    /// Who is asked before each attempt and told what it used.
+    pub meter: Option<Arc<dyn Meter>>,
 }
 
 /// One message of the conversation.
@@ -27,8 +35,13 @@ pub struct Request {
 pub enum Message {
     /// Instructions.
     System(String),
-    /// What the user said.
-    User(String),
+    /// What the user said and shows. Never blank without an image.
+    User {
+        /// The text.
+        text: String,
+        /// Pictures, for models that see.
+        images: Vec<Image>,
+    },
     /// What the model said.
     Assistant {
         /// Its reasoning; sent back only to providers that want it.
@@ -37,6 +50,8 @@ pub enum Message {
         text: String,
         /// Tools that it called. Each is followed by its [`Message::Tool`].
         tool_calls: Vec<ToolCall>,
+        /// The same in the form of the API that it came from, for that API.
+        native: Option<Arc<NativeBlocks>>,
     },
     /// The result of a tool call.
     Tool {
@@ -49,6 +64,22 @@ pub enum Message {
     },
 }
 
+impl Message {
+    /// What the user said, in words only.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::User { text: text.into(), images: Vec::new() }
+    }
+}
+
+/// A picture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    /// "image/png", "image/jpeg", "image/gif" or "image/webp".
+    pub media_type: String,
+    /// The file in base 64.
+    pub data_base64: Arc<str>,
+}
+
 /// A piece of the answer as it arrives. Adjacent deltas of one network read come merged.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StreamPart {
@@ -56,8 +87,21 @@ pub enum StreamPart {
     Reasoning(String),
     /// More text.
     Text(String),
+    /// The attempt broke off and another begins: what came before is void.
+    Restarted(Restart),
     /// The answer is whole. Always the last part of a stream without error.
     Finished(Completion),
+}
+
+/// An attempt broke off and another begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restart {
+    /// Number of the attempt that begins, from 2.
+    pub attempt: u32,
+    /// The model that it asks, which may be a fallback.
+    pub model: String,
+    /// Why the earlier attempt broke off.
+    pub error: ErrorReport,
 }
 
 /// How a whole answer ended.
@@ -69,6 +113,8 @@ pub struct Completion {
     pub tool_calls: Vec<AssembledCall>,
     /// What the provider counted; `None` when it did not say.
     pub usage: Option<Usage>,
+    /// The answer in the provider's own form, where the provider wants it back.
+    pub native: Option<NativeBlocks>,
 }
 
 /// Why an answer ended.
@@ -100,7 +146,7 @@ pub type ResponseStream = Pin<Box<dyn Stream<Item = Result<StreamPart, LlmError>
 /// A model endpoint.
 #[async_trait]
 pub trait Provider: Debug + Send + Sync + 'static {
-    /// "openai-compatible" or "offline".
+    /// "openai-compatible", "openai-responses", "anthropic" or "offline".
     fn kind(&self) -> &'static str;
 
     /// Where it is; empty for the offline provider.

@@ -77,7 +77,7 @@ impl Refusal {
         let message = text.clean(&self.message);
         let Self { status, retry_after, .. } = self;
         if self.is_overflow() {
-            return LlmError::ContextOverflow { message };
+            return LlmError::ContextOverflow { limit_tokens: None, message };
         }
         if status == 402 || self.has_code(QUOTA_CODES) || self.says(QUOTA_PHRASES) {
             return LlmError::Quota { message };

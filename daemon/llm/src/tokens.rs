@@ -4,6 +4,8 @@ use crate::Message;
 
 /// What a message costs beside its texts.
 const PER_MESSAGE: u64 = 4;
+/// What a picture costs.
+const PER_IMAGE: u64 = 85;
 
 /// Estimates the tokens of a text: a quarter of its ASCII characters, rounded up, and one for each
 /// other character.
@@ -18,8 +20,12 @@ pub fn estimate_tokens(text: &str) -> u64 {
 /// Estimates the tokens of a message: all that it sends, reasoning included, and 4 for its frame.
 pub fn estimate_message_tokens(message: &Message) -> u64 {
     let texts = match message {
-        Message::System(text) | Message::User(text) => estimate_tokens(text),
-        Message::Assistant { reasoning, text, tool_calls } => {
+        Message::System(text) => estimate_tokens(text),
+        Message::User { text, images } => {
+            let images = u64::try_from(images.len()).unwrap_or(u64::MAX);
+            estimate_tokens(text).saturating_add(images.saturating_mul(PER_IMAGE))
+        }
+        Message::Assistant { reasoning, text, tool_calls, native: _ } => {
             let calls: u64 = tool_calls
                 .iter()
                 .map(|call| estimate_tokens(&call.name) + estimate_tokens(&call.arguments_json))
@@ -48,13 +54,14 @@ mod tests {
 
     #[test]
     fn a_message_costs_four_more() {
-        assert_eq!(estimate_message_tokens(&Message::User("abcd".to_owned())), 5);
+        assert_eq!(estimate_message_tokens(&Message::user("abcd")), 5);
         let call = agentd_domain::ToolCall {
             call_id: "c".parse().expect("an id"),
             name: "time".to_owned(),
             arguments_json: "{}".to_owned(),
         };
         let message = Message::Assistant {
+            native: None,
             reasoning: "abcd".to_owned(),
             text: "日本".to_owned(),
             tool_calls: vec![call],

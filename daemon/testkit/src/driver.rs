@@ -116,6 +116,8 @@ impl Driver {
         delivery: v1::Delivery,
     ) -> Result<v1::SubmitMessageResponse, Status> {
         let request = v1::SubmitMessageRequest {
+            priority: 0,
+            ttl_ms: 0,
             session_id: self.session_id.clone(),
             client_message_id: client_message_id.to_owned(),
             text: text.to_owned(),

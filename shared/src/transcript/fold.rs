@@ -19,6 +19,16 @@ impl Transcript {
                 self.note(event, NoteKind::ModelChanged { model, by });
                 Change::Session
             }
+            Body::EffortChanged(changed) => {
+                let (effort, by) = (changed.effort(), changed.by.clone());
+                self.effort = effort;
+                self.note(event, NoteKind::EffortChanged { effort, by });
+                Change::Session
+            }
+            Body::MessageExpired(expired) => {
+                self.set_message(&expired.item_id, MessageState::Expired);
+                Change::MessagesChanged { item_ids: vec![expired.item_id.clone()] }
+            }
             Body::MessageAccepted(accepted) => self.message_accepted(event, accepted),
             Body::MessageWithdrawn(withdrawn) => {
                 let by = withdrawn.by.clone();
@@ -91,6 +101,7 @@ impl Transcript {
     fn session_created(&mut self, created: &v1::SessionCreated) -> Change {
         self.workspace.clone_from(&created.workspace);
         self.model.clone_from(&created.model);
+        self.effort = created.effort();
         self.origin.clone_from(&created.origin);
         if !created.title.is_empty() {
             self.title.clone_from(&created.title);
@@ -293,7 +304,14 @@ impl Transcript {
         sum.reasoning_tokens = sum.reasoning_tokens.saturating_add(usage.reasoning_tokens);
         sum.cached_prompt_tokens =
             sum.cached_prompt_tokens.saturating_add(usage.cached_prompt_tokens);
+        sum.cache_write_tokens = sum.cache_write_tokens.saturating_add(usage.cache_write_tokens);
         sum.estimated |= usage.estimated;
+        if let Some(cost) = &recorded.cost {
+            let sum = &mut self.cost;
+            sum.nano_usd = sum.nano_usd.saturating_add(cost.nano_usd);
+            sum.estimated_nano_usd = sum.estimated_nano_usd.saturating_add(cost.estimated_nano_usd);
+            sum.unpriced_requests = sum.unpriced_requests.saturating_add(cost.unpriced_requests);
+        }
         Change::Usage
     }
 }

@@ -45,6 +45,8 @@ pub enum MessageState {
     Queued,
     /// The model has it.
     Delivered,
+    /// It expired before a turn had it.
+    Expired,
     /// It was taken back.
     Withdrawn {
         /// By whom.
@@ -242,6 +244,13 @@ pub enum NoteKind {
     ModelChanged {
         /// Empty means the daemon's default.
         model: String,
+        /// Who changed it.
+        by: Option<v1::Author>,
+    },
+    /// Another reasoning effort from the next turn on.
+    EffortChanged {
+        /// Unspecified means the model's default.
+        effort: v1::Effort,
         /// Who changed it.
         by: Option<v1::Author>,
     },

@@ -16,6 +16,8 @@ pub(super) fn event(seq: u64, body: Body) -> v1::Event {
 
 pub(super) fn accepted(item_id: &str, text: &str) -> Body {
     Body::MessageAccepted(v1::MessageAccepted {
+        expires_at_ms: 0,
+        priority: 0,
         item_id: item_id.to_owned(),
         client_message_id: format!("c-{item_id}"),
         text: text.to_owned(),
@@ -26,6 +28,8 @@ pub(super) fn accepted(item_id: &str, text: &str) -> Body {
 
 pub(super) fn started(item_ids: &[&str]) -> Body {
     Body::TurnStarted(v1::TurnStarted {
+        effort_effective: 0,
+        effort_requested: 0,
         item_ids: item_ids.iter().map(|id| (*id).to_owned()).collect(),
         provider: "offline".to_owned(),
         model: "m".to_owned(),

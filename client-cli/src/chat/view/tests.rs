@@ -42,6 +42,8 @@ impl Stage {
         self.durable(
             "",
             Body::MessageAccepted(v1::MessageAccepted {
+                expires_at_ms: 0,
+                priority: 0,
                 item_id: item_id.into(),
                 client_message_id: format!("c-{item_id}"),
                 text: text.into(),
@@ -53,6 +55,8 @@ impl Stage {
 
     fn start(&mut self, item_id: &str) {
         let started = v1::TurnStarted {
+            effort_effective: 0,
+            effort_requested: 0,
             item_ids: vec![item_id.into()],
             provider: "p".into(),
             model: "m1".into(),

@@ -29,6 +29,7 @@ pub(crate) async fn rename(
     title: &str,
 ) -> Result<(), Failure> {
     let request = v1::UpdateSessionRequest {
+        effort: None,
         session_id: session_id.to_owned(),
         title: Some(title.to_owned()),
         model: None,

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use agentd_domain::{Author, Delivery, IdError, Title};
+use agentd_domain::{Author, Delivery, Effort, IdError, Priority, Title};
 use agentd_proto::v1;
 use tonic::Status;
 
@@ -67,6 +67,40 @@ pub(super) fn delivery(field: &str, number: i32) -> Result<Delivery, Status> {
             field,
             &format!("{number} is not a delivery"),
             "use DELIVERY_QUEUE, DELIVERY_STEER or DELIVERY_INTERRUPT",
+        )),
+    }
+}
+
+/// Reads an effort; none means the model's default.
+pub(super) fn effort(field: &str, number: i32) -> Result<Option<Effort>, Status> {
+    match v1::Effort::try_from(number) {
+        Ok(v1::Effort::Unspecified) => Ok(None),
+        Ok(v1::Effort::Off) => Ok(Some(Effort::Off)),
+        Ok(v1::Effort::Minimal) => Ok(Some(Effort::Minimal)),
+        Ok(v1::Effort::Low) => Ok(Some(Effort::Low)),
+        Ok(v1::Effort::Medium) => Ok(Some(Effort::Medium)),
+        Ok(v1::Effort::High) => Ok(Some(Effort::High)),
+        Ok(v1::Effort::Max) => Ok(Some(Effort::Max)),
+        Err(_unknown) => Err(bad_field(
+            field,
+            &format!("{number} is not an effort"),
+            "use EFFORT_OFF, EFFORT_MINIMAL, EFFORT_LOW, EFFORT_MEDIUM, EFFORT_HIGH or EFFORT_MAX",
+        )),
+    }
+}
+
+/// Reads how important a message is.
+pub(super) fn priority(field: &str, number: i32) -> Result<Priority, Status> {
+    match v1::Priority::try_from(number) {
+        Ok(v1::Priority::Unspecified | v1::Priority::Normal) => Ok(Priority::Normal),
+        Ok(v1::Priority::Low) => Ok(Priority::Low),
+        Ok(v1::Priority::High) => Ok(Priority::High),
+        Ok(v1::Priority::Urgent) => Ok(Priority::Urgent),
+        Ok(v1::Priority::Critical) => Ok(Priority::Critical),
+        Err(_unknown) => Err(bad_field(
+            field,
+            &format!("{number} is not a priority"),
+            "use PRIORITY_LOW, PRIORITY_NORMAL, PRIORITY_HIGH, PRIORITY_URGENT or PRIORITY_CRITICAL",
         )),
     }
 }

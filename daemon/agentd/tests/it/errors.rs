@@ -86,6 +86,8 @@ async fn malformed_and_unknown_ids_are_told_apart_on_every_method() {
         );
         check(
             turn.submit_message(v1::SubmitMessageRequest {
+                priority: 0,
+                ttl_ms: 0,
                 session_id: id(),
                 client_message_id: "m".to_owned(),
                 text: "t".to_owned(),
@@ -168,6 +170,8 @@ async fn what_a_message_may_not_be_is_refused_by_field() {
     let daemon = Daemon::builder().start().await;
     let ann = daemon.driver("ann").await;
     let good = || v1::SubmitMessageRequest {
+        priority: 0,
+        ttl_ms: 0,
         session_id: ann.session_id().to_owned(),
         client_message_id: "m".to_owned(),
         text: "t".to_owned(),

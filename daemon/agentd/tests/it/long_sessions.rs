@@ -1,9 +1,9 @@
 //! SL-04: sessions so long that nobody may read all of them at once.
 
 use agentd_domain::{
-    AssistantMessage, Author, Completeness, Delivery, Event, EventBody, ItemId, MessageAccepted,
-    Seq, SessionCreated, SessionId, SessionRecord, SessionStatus, TimestampMs, TurnCompleted,
-    TurnEnd, TurnId, TurnStarted, Usage,
+    AssistantMessage, Author, Completeness, Cost, Delivery, Event, EventBody, ItemId,
+    MessageAccepted, Priority, Seq, SessionCreated, SessionId, SessionRecord, SessionStatus,
+    TimestampMs, TurnCompleted, TurnEnd, TurnId, TurnStarted, Usage,
 };
 use agentd_proto::v1;
 use agentd_shared::AttachPosition;
@@ -27,6 +27,8 @@ fn turn(n: u64) -> [(Option<TurnId>, EventBody); 4] {
         (
             None,
             EventBody::MessageAccepted(MessageAccepted {
+                expires_at: None,
+                priority: Priority::Normal,
                 item_id: question,
                 client_message_id: format!("m{n}").parse().unwrap(),
                 text: format!("question {n}"),
@@ -37,6 +39,7 @@ fn turn(n: u64) -> [(Option<TurnId>, EventBody); 4] {
         (
             turn_id,
             EventBody::TurnStarted(TurnStarted {
+                effort: None,
                 item_ids: vec![question],
                 provider: "openai-compatible".to_owned(),
                 model: "scripted".to_owned(),
@@ -45,6 +48,7 @@ fn turn(n: u64) -> [(Option<TurnId>, EventBody); 4] {
         (
             turn_id,
             EventBody::AssistantMessage(AssistantMessage {
+                native: None,
                 item_id: answer,
                 reasoning: String::new(),
                 text: format!("answer {n} {}", "x".repeat(200)),
@@ -66,6 +70,8 @@ fn turn(n: u64) -> [(Option<TurnId>, EventBody); 4] {
 
 fn record(session_id: SessionId, workspace: &str, last_seq: u64, turns: u64) -> SessionRecord {
     SessionRecord {
+        cost: Cost::default(),
+        effort: None,
         session_id,
         title: format!("long {turns}"),
         title_source: None,
@@ -90,6 +96,7 @@ async fn write(home: &Home) {
     let workspace = home.workspace().display().to_string();
     let created = || {
         EventBody::SessionCreated(SessionCreated {
+            effort: None,
             workspace: workspace.clone(),
             title: String::new(),
             model: String::new(),

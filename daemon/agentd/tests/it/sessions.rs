@@ -75,6 +75,7 @@ async fn creating_a_session_twice_under_one_id_makes_one() {
     let daemon = Daemon::builder().start().await;
     let client = daemon.client().await;
     let request = |title: &str| v1::CreateSessionRequest {
+        effort: 0,
         session_id: "01JZ0000000000000000000000".to_owned(),
         title: title.to_owned(),
         workspace: daemon.workspace().display().to_string(),
@@ -134,6 +135,7 @@ async fn a_change_of_title_or_model_is_seen_by_all_and_counts_from_the_next_turn
     let daemon = Daemon::start(&llm).await;
     let mut ann = daemon.driver("ann").await;
     let request = v1::UpdateSessionRequest {
+        effort: None,
         session_id: ann.session_id().to_owned(),
         title: Some("A good name".to_owned()),
         model: Some("other-model".to_owned()),

@@ -39,6 +39,8 @@ pub(crate) fn kind(body: &Body) -> &'static str {
         Body::UsageRecorded(_) => "usage",
         Body::ContextTrimmed(_) => "trimmed",
         Body::Notice(_) => "notice",
+        Body::EffortChanged(_) => "effort",
+        Body::MessageExpired(_) => "expired",
         Body::Unknown(_) => "unknown",
         Body::ItemDelta(_) => "delta",
         Body::Presence(_) => "presence",

@@ -25,6 +25,7 @@ fn a_record_is_written_as_it_always_was() {
 #[test]
 fn records_come_back_as_they_went() {
     let written = event(AssistantMessage {
+        native: None,
         item_id: ItemId::from_parts(1, 1),
         reasoning: "why".into(),
         text: "日本 😀 \u{0}".into(),
@@ -73,6 +74,7 @@ fn fields_added_later_have_defaults() {
     assert_eq!(
         created,
         SessionCreated {
+            effort: None,
             workspace: "/w".into(),
             title: String::new(),
             model: String::new(),

@@ -1,5 +1,5 @@
 use agentd_domain::{
-    Author, Delivery, ErrorReport, InterruptReason, MessageAccepted, Notice, NoticeLevel,
+    Author, Delivery, ErrorReport, InterruptReason, MessageAccepted, Notice, NoticeLevel, Priority,
     QuestionAnswered, QuestionAsked, QuestionKind, TurnFailed, TurnInterrupted, TurnStarted, Usage,
 };
 use agentd_store::{Batch, MemoryStore, Write};
@@ -11,12 +11,21 @@ fn said(name: &str) -> EventBody {
     let author = Author::new(name, name).unwrap();
     let client_message_id = "m".parse().unwrap();
     let (item_id, text, delivery) = (item(1), "hello".to_owned(), Delivery::Queue);
-    MessageAccepted { item_id, client_message_id, text, delivery, author }.into()
+    MessageAccepted {
+        expires_at: None,
+        priority: Priority::Normal,
+        item_id,
+        client_message_id,
+        text,
+        delivery,
+        author,
+    }
+    .into()
 }
 
 fn turn_started() -> EventBody {
     let (provider, model) = (String::new(), String::new());
-    TurnStarted { item_ids: Vec::new(), provider, model }.into()
+    TurnStarted { effort: None, item_ids: Vec::new(), provider, model }.into()
 }
 
 fn answered(text: &str) -> EventBody {

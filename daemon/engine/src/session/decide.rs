@@ -2,12 +2,15 @@
 //!
 //! Nothing here writes or waits. The actor commits what these return and then folds it in.
 
+use std::time::Duration;
+
 use agentd_domain::{
     AssistantMessage, Author, CHOICE_CONTINUE, CHOICE_STOP, ClientMessageId, Completeness,
-    Delivery, EventBody, InterruptReason, ItemId, MessageAccepted, MessageWithdrawn,
-    MessagesDelivered, ModelChanged, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind,
-    SessionRenamed, SuspendReason, TimestampMs, Title, TitleSource, ToolCallFinished, ToolStatus,
-    TurnCompleted, TurnEnd, TurnId, TurnInterrupted, TurnResumed, TurnStarted, TurnSuspended,
+    Delivery, Effort, EffortChanged, EffortChoice, EventBody, InterruptReason, ItemId,
+    MessageAccepted, MessageWithdrawn, MessagesDelivered, ModelChanged, Priority, QuestionAnswered,
+    QuestionAsked, QuestionId, QuestionKind, SessionRenamed, SuspendReason, TimestampMs, Title,
+    TitleSource, ToolCallFinished, ToolStatus, TurnCompleted, TurnEnd, TurnId, TurnInterrupted,
+    TurnResumed, TurnStarted, TurnSuspended,
 };
 use agentd_store::PartialMessage;
 
@@ -45,6 +48,10 @@ pub struct Submission {
     pub delivery: Delivery,
     /// Who sends it.
     pub author: Author,
+    /// How important it is.
+    pub priority: Priority,
+    /// How long after it is too late to begin; none: never.
+    pub ttl: Option<Duration>,
 }
 
 /// Accepts a message. A turn that stands still makes way for it.
@@ -52,10 +59,11 @@ pub(crate) fn submit(
     state: &SessionState,
     submission: Submission,
     item_id: ItemId,
+    now: TimestampMs,
     limits: (usize, usize),
 ) -> Result<Vec<Draft>, CommandError> {
     let (queue_limit, message_max_bytes) = limits;
-    let Submission { client_message_id, text, delivery, author } = submission;
+    let Submission { client_message_id, text, delivery, author, priority, ttl } = submission;
     if text.trim().is_empty() {
         return Err(CommandError::EmptyMessage);
     }
@@ -77,6 +85,8 @@ pub(crate) fn submit(
         text,
         delivery,
         author,
+        priority,
+        expires_at: ttl.map(|ttl| now.plus(ttl)),
     }));
     drafts.extend(title.map(|title| renamed(&title, TitleSource::FirstMessage, None)));
     Ok(drafts)
@@ -112,6 +122,15 @@ pub(crate) fn change_model(
     Ok(vec![Draft::plain(ModelChanged { model, by })])
 }
 
+/// Lets the model reason more or less from the next turn on.
+pub(crate) fn change_effort(
+    state: &SessionState,
+    effort: Option<Effort>,
+    by: Option<Author>,
+) -> Option<Draft> {
+    (state.record.effort != effort).then(|| Draft::plain(EffortChanged { effort, by }))
+}
+
 /// Checks a model name. An empty one means the default.
 pub(crate) fn check_model_name(model: &str) -> Result<(), CommandError> {
     const MAX_BYTES: usize = 256;
@@ -127,6 +146,7 @@ pub(crate) fn start_turn(
     turn_id: TurnId,
     provider: &str,
     model: &str,
+    effort: Option<EffortChoice>,
 ) -> Option<Draft> {
     let next = state.next_message()?;
     Some(Draft::of(
@@ -135,6 +155,7 @@ pub(crate) fn start_turn(
             item_ids: vec![next.item_id],
             provider: provider.to_owned(),
             model: model.to_owned(),
+            effort,
         },
     ))
 }
@@ -283,6 +304,7 @@ pub(crate) fn incomplete_message(
     Some(Draft::of(
         turn_id,
         AssistantMessage {
+            native: None,
             item_id,
             reasoning,
             text,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agentd_domain::{
-    Author, ClientMessageId, Completeness, Delivery, Event, EventBody, ItemId, QuestionAsked,
+    Author, ClientMessageId, Completeness, Cost, Delivery, Event, EventBody, ItemId, QuestionAsked,
     QuestionId, Seq, SessionId, SessionRecord, SessionStatus, SuspendReason, TimestampMs, Title,
     TitleSource, ToolCall, ToolEffect, TurnId, Usage,
 };
@@ -88,6 +88,8 @@ impl SessionState {
     pub(crate) fn new(session_id: SessionId) -> Self {
         Self {
             record: SessionRecord {
+                cost: Cost::default(),
+                effort: None,
                 session_id,
                 title: String::new(),
                 title_source: None,
@@ -119,6 +121,7 @@ impl SessionState {
                 self.record.created_at = event.at;
                 self.record.workspace.clone_from(&created.workspace);
                 self.record.model.clone_from(&created.model);
+                self.record.effort = created.effort;
                 self.record.origin = created.origin;
                 if !created.title.is_empty() {
                     self.record.title.clone_from(&created.title);
@@ -130,6 +133,10 @@ impl SessionState {
                 self.record.title_source = Some(renamed.source);
             }
             EventBody::ModelChanged(changed) => self.record.model.clone_from(&changed.model),
+            EventBody::EffortChanged(changed) => self.record.effort = changed.effort,
+            EventBody::MessageExpired(expired) => {
+                self.queue.retain(|queued| queued.item_id != expired.item_id);
+            }
             EventBody::MessageAccepted(accepted) => self.queue.push(QueuedMessage {
                 item_id: accepted.item_id,
                 client_message_id: accepted.client_message_id.clone(),
@@ -212,6 +219,7 @@ impl SessionState {
             }
             EventBody::UsageRecorded(recorded) => {
                 self.record.usage.add(&recorded.usage);
+                self.record.cost.add(&recorded.cost);
                 if let Some(turn) = &mut self.turn
                     && event.turn_id == Some(turn.turn_id)
                 {

@@ -2,8 +2,8 @@
 
 use agentd_domain::{
     AssistantMessage, AttemptRestarted, Author, CHOICE_CONTINUE, CHOICE_STOP, CallId, Completeness,
-    ContextTrimmed, Delivery, ErrorReport, Event, EventBody, InterruptReason, ItemId, Notice,
-    NoticeLevel, QuestionId, Seq, SessionCreated, SessionId, TimestampMs, ToolCall,
+    ContextTrimmed, Cost, Delivery, ErrorReport, Event, EventBody, InterruptReason, ItemId, Notice,
+    NoticeLevel, Priority, QuestionId, Seq, SessionCreated, SessionId, TimestampMs, ToolCall,
     ToolCallFinished, ToolCallStarted, ToolEffect, ToolStatus, TurnCompleted, TurnEnd, TurnFailed,
     TurnId, UnknownEvent, Usage, UsagePurpose, UsageRecorded,
 };
@@ -40,6 +40,8 @@ pub(crate) fn call_id(text: &str) -> CallId {
 
 pub(crate) fn submission(text: &str, delivery: Delivery) -> Submission {
     Submission {
+        priority: Priority::Normal,
+        ttl: None,
         client_message_id: "m".parse().unwrap(),
         text: text.to_owned(),
         delivery,
@@ -55,6 +57,7 @@ pub(crate) fn answer(id: ItemId, text: &str, calls: &[&str]) -> AssistantMessage
         arguments_json: "{}".to_owned(),
     };
     AssistantMessage {
+        native: None,
         item_id: id,
         reasoning: String::new(),
         text: text.to_owned(),
@@ -97,6 +100,7 @@ impl Log {
     pub(crate) fn new() -> Self {
         let mut log = Self { state: SessionState::new(session_id()), events: Vec::new(), ids: 100 };
         log.add([Draft::plain(SessionCreated {
+            effort: None,
             workspace: "/w".to_owned(),
             title: String::new(),
             model: String::new(),
@@ -126,13 +130,19 @@ impl Log {
     }
 
     pub(crate) fn submit(&mut self, id: ItemId, text: &str, delivery: Delivery) {
-        let drafts =
-            decide::submit(&self.state, submission(text, delivery), id, (10_000, 10_000)).unwrap();
+        let drafts = decide::submit(
+            &self.state,
+            submission(text, delivery),
+            id,
+            TimestampMs(0),
+            (10_000, 10_000),
+        )
+        .unwrap();
         self.add(drafts);
     }
 
     pub(crate) fn start(&mut self, id: TurnId) {
-        let started = decide::start_turn(&self.state, id, "scripted", "m");
+        let started = decide::start_turn(&self.state, id, "scripted", "m", None);
         self.add(started);
     }
 
@@ -172,6 +182,7 @@ impl Log {
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
                 self.step(answer(id, text, &names));
                 self.step(UsageRecorded {
+                    cost: Cost::default(),
                     purpose: UsagePurpose::Turn,
                     provider: "scripted".to_owned(),
                     model: "m".to_owned(),

@@ -1,10 +1,12 @@
 //! One round: a request to the model, its answer streamed to the terminals, and bounded attempts.
 
 use agentd_domain::{
-    AssistantMessage, AttemptRestarted, Completeness, EventBody, ItemId, ToolCall, TurnEnd, Usage,
-    UsagePurpose, UsageRecorded,
+    AssistantMessage, AttemptRestarted, Completeness, Cost, EventBody, ItemId, ToolCall, TurnEnd,
+    Usage, UsagePurpose, UsageRecorded,
 };
-use agentd_llm::{Completion, Finish, LlmError, Message, Request, StreamPart, estimate_tokens};
+use agentd_llm::{
+    Completion, Finish, LlmError, Message, Request, Restart, StreamPart, estimate_tokens,
+};
 use backon::BackoffBuilder as _;
 use futures_util::StreamExt as _;
 use tokio::time::Instant;
@@ -31,6 +33,7 @@ impl Answer {
     /// The steps to record.
     pub(super) fn events(&self) -> Vec<EventBody> {
         let message = AssistantMessage {
+            native: None,
             item_id: self.item_id,
             reasoning: self.reasoning.clone(),
             text: self.text.clone(),
@@ -139,7 +142,7 @@ impl TurnTask {
         &self,
         model: &ResolvedModel,
         conversation: &Conversation,
-        item_id: ItemId,
+        mut item_id: ItemId,
         started: Instant,
     ) -> Result<Result<Answer, Broken>, Ended> {
         let request = self.request(model, conversation);
@@ -169,6 +172,16 @@ impl TurnTask {
                     received.text.push_str(&text);
                     (DeltaChannel::Text, text)
                 }
+                Some(Ok(StreamPart::Restarted(restart))) => {
+                    if std::mem::take(&mut received).is_shown() {
+                        let Restart { attempt, model: _, error } = restart;
+                        let restarted =
+                            AttemptRestarted { discarded_item_id: item_id, attempt, error };
+                        self.record_steps(vec![restarted.into()]).await?;
+                        item_id = self.deps.ids.item_id(self.deps.clock.now());
+                    }
+                    continue;
+                }
                 Some(Ok(StreamPart::Finished(completion))) => {
                     let usage = self.usage(model, conversation, &received, &completion, started);
                     return Ok(Ok(self.answer(item_id, received, completion, usage)));
@@ -187,6 +200,9 @@ impl TurnTask {
             messages: std::iter::once(system).chain(conversation.messages()).collect(),
             tools: self.deps.tools.specs(),
             max_output_tokens: model.max_output_tokens,
+            effort: model.effort.and_then(|effort| effort.effective),
+            cache_key: Some(self.session_id.to_string()),
+            meter: None,
         }
     }
 
@@ -263,10 +279,12 @@ impl TurnTask {
         let fixed = fixed_tokens(&self.workspace, &self.deps.tools);
         let reasoning_tokens = estimate_tokens(&received.reasoning);
         Some(UsageRecorded {
+            cost: Cost::default(),
             purpose: UsagePurpose::Turn,
             provider: model.provider.kind().to_owned(),
             model: model.model.clone(),
             usage: Usage {
+                cache_write_tokens: 0,
                 prompt_tokens: fixed + conversation.tokens(),
                 completion_tokens: reasoning_tokens + estimate_tokens(&received.text),
                 reasoning_tokens,

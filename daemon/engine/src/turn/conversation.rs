@@ -138,6 +138,7 @@ impl Conversation {
                 turn.close_calls();
                 turn.broken_off = None;
                 turn.push(Message::Assistant {
+                    native: None,
                     reasoning: message.reasoning.clone(),
                     text: message.text.clone(),
                     tool_calls: message.tool_calls.clone(),
@@ -218,7 +219,7 @@ impl TurnMessages {
     /// Adds what a user said. Providers refuse blank texts, which a log from elsewhere may hold.
     fn push_user(&mut self, text: &str) {
         if !text.trim().is_empty() {
-            self.push(Message::User(text.to_owned()));
+            self.push(Message::user(text));
         }
     }
 
@@ -235,6 +236,7 @@ impl TurnMessages {
             && !text.trim().is_empty()
         {
             self.push(Message::Assistant {
+                native: None,
                 reasoning: String::new(),
                 text: text + BROKEN_OFF,
                 tool_calls: Vec::new(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agentd_domain::{EventBody, Seq};
-use agentd_engine::{AttachPosition, AttachmentItem, CommandError, StreamEnd};
+use agentd_engine::{AttachPosition, AttachmentItem, CommandError, SessionUpdate, StreamEnd};
 use futures_util::FutureExt as _;
 
 use crate::world::{Gate, Step, Terminal, World, author, pass_seconds, text};
@@ -201,7 +201,10 @@ async fn sd_07_a_terminal_that_never_reads_does_not_stop_the_writer() {
     let mut silent = engine.attach(id, author("silent"), AttachPosition::OnlyNew).await.unwrap();
     for n in 0..1_500 {
         let title = format!("title {n}").parse().unwrap();
-        engine.update(id, Some(title), None, None).await.unwrap();
+        engine
+            .update(id, SessionUpdate { title: Some(title), ..SessionUpdate::default() }, None)
+            .await
+            .unwrap();
     }
     let head = engine.view(id).await.unwrap().record.last_seq;
     assert_eq!(head, Seq(1_501));

@@ -61,6 +61,7 @@ async fn text_is_stored_every_second_and_kept_as_an_incomplete_message() {
     assert_eq!(
         *message(found),
         AssistantMessage {
+            native: None,
             item_id,
             reasoning: "hm".to_owned(),
             text: "one two ".to_owned(),
@@ -110,7 +111,7 @@ async fn with_ask_a_question_decides() {
     );
     // The resumed request begins where the turn did: the broken text is void.
     let requests = world.provider.requests.lock().unwrap();
-    assert_eq!(requests[1].messages[1..], [Message::User("count".to_owned())]);
+    assert_eq!(requests[1].messages[1..], [Message::user("count")]);
     assert_eq!(requests[0].messages, requests[1].messages);
 }
 
@@ -154,7 +155,7 @@ async fn with_never_the_turn_is_closed_and_the_next_message_knows_of_it() {
     world.send(&engine, id, "and?").await;
     terminal.until_kind("turn_completed", 1).await;
     let requests = world.provider.requests.lock().unwrap();
-    let [Message::User(_), Message::Assistant { text, .. }, Message::User(next)] =
+    let [Message::User { .. }, Message::Assistant { text, .. }, Message::User { text: next, .. }] =
         &requests[1].messages[1..]
     else {
         panic!("{:?}", requests[1].messages)

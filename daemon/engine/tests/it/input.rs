@@ -14,7 +14,7 @@ fn said(messages: &[Message]) -> Vec<&str> {
     messages
         .iter()
         .filter_map(|message| match message {
-            Message::User(text) => Some(text.as_str()),
+            Message::User { text, .. } => Some(text.as_str()),
             _ => None,
         })
         .collect()
@@ -69,7 +69,7 @@ async fn a_steering_message_reaches_the_model_at_the_next_tool_boundary() {
     // The steered message comes after the results of the calls before it.
     assert!(matches!(
         requests[1].messages[2..],
-        [Message::Assistant { .. }, Message::Tool { .. }, Message::User(_)]
+        [Message::Assistant { .. }, Message::Tool { .. }, Message::User { .. }]
     ));
     // What was sent before is sent again as it was.
     for pair in requests.windows(2) {

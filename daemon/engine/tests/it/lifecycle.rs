@@ -1,7 +1,7 @@
 //! Loading, unloading, snapshots, titles, removal.
 
 use agentd_domain::{Delivery, Seq, SessionStatus, TitleSource};
-use agentd_engine::{CommandError, EngineStats, StreamEnd, TitlePolicy};
+use agentd_engine::{CommandError, EngineStats, SessionUpdate, StreamEnd, TitlePolicy};
 
 use crate::world::{Terminal, World, author, pass_seconds, text};
 
@@ -70,7 +70,14 @@ async fn the_cheap_model_makes_a_title_and_a_manual_one_is_kept() {
     assert_eq!(record.title_source, Some(TitleSource::Model));
     assert_eq!(world.provider.requests.lock().unwrap()[1].model, "cheap");
 
-    engine.update(id, Some("Mine".parse().unwrap()), None, Some(author("ann"))).await.unwrap();
+    engine
+        .update(
+            id,
+            SessionUpdate { title: Some("Mine".parse().unwrap()), ..SessionUpdate::default() },
+            Some(author("ann")),
+        )
+        .await
+        .unwrap();
     world.send(&engine, id, "And now?").await;
     terminal.until_kind("turn_completed", 2).await;
     assert_eq!(engine.view(id).await.unwrap().record.title, "Mine");

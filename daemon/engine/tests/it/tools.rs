@@ -99,7 +99,7 @@ async fn the_model_reads_every_result_in_order_and_answers() {
     ];
     assert_eq!(results(&terminal), expect);
     let requests = world.provider.requests.lock().unwrap();
-    let [Message::User(_), Message::Assistant { tool_calls, .. }, tail @ ..] =
+    let [Message::User { .. }, Message::Assistant { tool_calls, .. }, tail @ ..] =
         &requests[1].messages[1..]
     else {
         panic!("{:?}", requests[1].messages)

@@ -8,11 +8,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use agentd_domain::{
-    Author, Clock, Delivery, Event, EventBody, IdSource, Seq, SessionId, TimestampMs,
+    Author, Clock, Delivery, Event, EventBody, IdSource, Priority, Seq, SessionId, TimestampMs,
 };
 use agentd_engine::{
     AttachPosition, Attachment, AttachmentItem, DeltaChannel, Engine, EngineConfig, EngineDeps,
-    ModelSource, NewSession, ResolvedModel, StreamEnd, Submission, Submitted, TitlePolicy,
+    ModelQuery, ModelSource, NewSession, ResolvedModel, Role, StreamEnd, Submission, Submitted,
+    TitlePolicy,
 };
 use agentd_llm::{
     AssembledCall, Completion, Finish, LlmError, Provider, Request, ResponseStream, StreamPart,
@@ -143,7 +144,7 @@ fn finished(calls: Vec<(&'static str, &'static str)>) -> StreamPart {
             is_whole: true,
         })
         .collect();
-    StreamPart::Finished(Completion { finish: Finish::Done, tool_calls, usage: None })
+    StreamPart::Finished(Completion { native: None, finish: Finish::Done, tool_calls, usage: None })
 }
 
 /// Gives the scripted model, or what a test wants it to do first.
@@ -157,7 +158,7 @@ pub(crate) struct Models {
 
 #[async_trait]
 impl ModelSource for Models {
-    async fn resolve(&self, model: &str) -> Result<ResolvedModel, LlmError> {
+    async fn resolve(&self, query: &ModelQuery) -> Result<ResolvedModel, LlmError> {
         let before = self.before.lock().unwrap().pop_front();
         match before {
             Some(Step::Hang) => std::future::pending().await,
@@ -167,10 +168,14 @@ impl ModelSource for Models {
         }
         Ok(ResolvedModel {
             provider: Arc::<Scripted>::clone(&self.provider),
-            model: if model.is_empty() { "default".to_owned() } else { model.to_owned() },
+            model: match (query.role, query.model.as_str()) {
+                (Role::Cheap, _) => "cheap".to_owned(),
+                (_, "") => "default".to_owned(),
+                (_, model) => model.to_owned(),
+            },
             context_tokens: self.context_tokens.load(Ordering::Relaxed),
             max_output_tokens: None,
-            cheap_model: "cheap".to_owned(),
+            effort: None,
         })
     }
 }
@@ -274,6 +279,7 @@ impl World {
 
     pub(crate) async fn session(&self, engine: &Engine) -> SessionId {
         let new = NewSession {
+            effort: None,
             session_id: None,
             title: None,
             workspace: "/".to_owned(),
@@ -285,6 +291,8 @@ impl World {
     pub(crate) fn message(&self, text: &str, delivery: Delivery) -> Submission {
         let number = self.messages.fetch_add(1, Ordering::Relaxed);
         Submission {
+            priority: Priority::Normal,
+            ttl: None,
             client_message_id: format!("m{number}").parse().unwrap(),
             text: text.to_owned(),
             delivery,

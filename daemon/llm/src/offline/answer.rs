@@ -20,7 +20,7 @@ pub(super) fn from_results(turn: &[Message]) -> String {
                 let call = tool_calls.iter().find(|call| call.call_id == *call_id)?;
                 Some(summary(&call.arguments_json))
             }
-            Message::System(_) | Message::User(_) | Message::Tool { .. } => None,
+            Message::System(_) | Message::User { .. } | Message::Tool { .. } => None,
         });
         if !answer.is_empty() {
             answer.push_str("\n\n");

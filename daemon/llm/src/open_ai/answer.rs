@@ -143,7 +143,12 @@ impl AnswerDecoder {
             return Err(LlmError::Empty);
         }
         self.finish_texts();
-        Ok(Completion { finish, tool_calls: self.calls.finish(finish), usage: self.usage })
+        Ok(Completion {
+            native: None,
+            finish,
+            tool_calls: self.calls.finish(finish),
+            usage: self.usage,
+        })
     }
 
     fn on_chunk(&mut self, chunk: Chunk<'_>, data: &[u8]) -> Result<(), LlmError> {

@@ -158,6 +158,7 @@ impl WireUsage {
         let cached = self.prompt_tokens_details.and_then(|details| details.cached_tokens);
         let reasoning = self.completion_tokens_details.and_then(|details| details.reasoning_tokens);
         Some(agentd_domain::Usage {
+            cache_write_tokens: 0,
             prompt_tokens: self.prompt_tokens.unwrap_or(0),
             completion_tokens: self.completion_tokens.unwrap_or(0),
             reasoning_tokens: reasoning.unwrap_or(0),

@@ -128,11 +128,11 @@ fn messages(messages: &[Message], echo: ReasoningEcho) -> Vec<WireMessage<'_>> {
     for message in messages {
         match message {
             Message::System(text) => join(&mut system, text),
-            Message::User(text) => {
+            Message::User { text, .. } => {
                 is_tool_turn = false;
                 push_user(&mut wire, text);
             }
-            Message::Assistant { reasoning, text, tool_calls } => {
+            Message::Assistant { reasoning, text, tool_calls, native: _ } => {
                 is_tool_turn |= !tool_calls.is_empty();
                 let reasoning = echoed(echo, reasoning, is_tool_turn);
                 push_assistant(&mut wire, text, reasoning, tool_calls);

@@ -39,6 +39,7 @@ async fn results_are_shown_and_nothing_is_called_again() {
     let mut request = with_tools("list files");
     let call_id: agentd_domain::CallId = "c1".parse().expect("an id");
     request.messages.push(Message::Assistant {
+        native: None,
         reasoning: String::new(),
         text: String::new(),
         tool_calls: vec![ToolCall {
@@ -53,7 +54,7 @@ async fn results_are_shown_and_nothing_is_called_again() {
     assert_eq!(answer.text, "[offline] list_dir `.`\n\n```\na.txt\nb.txt\n```");
     assert!(answer.calls().is_empty());
     // The next question starts afresh.
-    request.messages.push(Message::User("1+1".to_owned()));
+    request.messages.push(Message::user("1+1"));
     assert_eq!(complete(&offline(), request).await.calls().len(), 1);
 }
 

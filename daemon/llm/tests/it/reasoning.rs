@@ -13,6 +13,7 @@ fn followed_up(mut request: Request, answer: &Answer, output: &str) -> Request {
     let call_id: agentd_domain::CallId =
         format!("call_{}", request.messages.len()).parse().expect("an id");
     request.messages.push(Message::Assistant {
+        native: None,
         reasoning: answer.reasoning.clone(),
         text: answer.text.clone(),
         tool_calls: vec![ToolCall {
@@ -73,11 +74,12 @@ async fn ps_08_a_turn_of_a_model_without_reasoning_does_not_stop_one_with() {
     let mut request = followed_up(ask("one"), &answer, "x");
     let answer = complete(&provider, request.clone()).await;
     request.messages.push(Message::Assistant {
+        native: None,
         reasoning: String::new(),
         text: answer.text,
         tool_calls: Vec::new(),
     });
-    request.messages.push(Message::User("two".to_owned()));
+    request.messages.push(Message::user("two"));
     llm.demand_reasoning();
     let answer = complete(&provider, request.clone()).await;
     let answer = complete(&provider, followed_up(request, &answer, "y")).await;
@@ -103,13 +105,15 @@ async fn ps_14_a_strict_server_takes_every_history() {
     let llm = LlmServer::start().await;
     let provider = provider(&llm);
     let said = |reasoning: &str, text: &str| Message::Assistant {
+        native: None,
         reasoning: reasoning.to_owned(),
         text: text.to_owned(),
         tool_calls: Vec::new(),
     };
-    let user = |text: &str| Message::User(text.to_owned());
+    let user = |text: &str| Message::user(text);
     let call_id: agentd_domain::CallId = "c".parse().expect("an id");
     let called = Message::Assistant {
+        native: None,
         reasoning: String::new(),
         text: " ".to_owned(),
         tool_calls: vec![ToolCall {

@@ -24,7 +24,7 @@ async fn the_request_is_what_servers_expect() {
         OpenAiOptions { timeouts: PATIENT, ..OpenAiOptions::new(&llm.base_url(), Some(key)) };
     let provider = OpenAiCompatible::new(options).expect("legal options");
     let request = Request {
-        messages: vec![Message::System("be brief".to_owned()), Message::User("hi".to_owned())],
+        messages: vec![Message::System("be brief".to_owned()), Message::user("hi")],
         tools: vec![tool("a"), tool("b")],
         max_output_tokens: Some(7),
         ..ask("")

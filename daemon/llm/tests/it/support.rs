@@ -31,7 +31,7 @@ pub(crate) fn provider_with(llm: &LlmServer, timeouts: Timeouts) -> OpenAiCompat
 pub(crate) fn ask(text: &str) -> Request {
     Request {
         model: "scripted".to_owned(),
-        messages: vec![Message::User(text.to_owned())],
+        messages: vec![Message::user(text)],
         ..Request::default()
     }
 }
@@ -78,6 +78,10 @@ pub(crate) async fn read(mut stream: ResponseStream) -> Answer {
         match part {
             Ok(StreamPart::Reasoning(text)) => answer.reasoning.push_str(&text),
             Ok(StreamPart::Text(text)) => answer.text.push_str(&text),
+            Ok(StreamPart::Restarted(_)) => {
+                answer.reasoning.clear();
+                answer.text.clear();
+            }
             Ok(StreamPart::Finished(end)) => answer.end = Some(end),
             Err(error) => answer.error = Some(error),
         }

@@ -1,7 +1,7 @@
 //! Small values to store.
 
 use agentd_domain::{
-    Event, EventBody, Notice, NoticeLevel, Seq, SessionId, SessionRecord, SessionStatus,
+    Cost, Event, EventBody, Notice, NoticeLevel, Seq, SessionId, SessionRecord, SessionStatus,
     TimestampMs, UnknownEvent, Usage,
 };
 
@@ -44,6 +44,8 @@ pub fn events(first: u64, last: u64) -> Vec<Event> {
 /// An index entry.
 pub fn record(session_id: SessionId, updated_ms: i64, last_seq: u64) -> SessionRecord {
     SessionRecord {
+        cost: Cost::default(),
+        effort: None,
         session_id,
         title: format!("session of {updated_ms}"),
         title_source: None,

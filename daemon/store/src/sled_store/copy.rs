@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use agentd_domain::{Event, Seq, SessionId, SessionRecord, SessionStatus, Usage};
+use agentd_domain::{Cost, Event, Seq, SessionId, SessionRecord, SessionStatus, Usage};
 
 use crate::ReadError;
 use crate::keyspace::{Key, Writes, decode_event, open_value, read_json, seal, snapshot, under};
@@ -265,6 +265,8 @@ impl Copy<'_> {
 
 fn bare_record(session_id: SessionId, first: &Event, tail: &Event) -> SessionRecord {
     SessionRecord {
+        cost: Cost::default(),
+        effort: None,
         session_id,
         title: String::new(),
         title_source: None,

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use agentd_domain::{
-    AssistantMessage, Author, ClientMessageId, Completeness, Delivery, Event, EventBody, ItemId,
-    MessageAccepted, Seq, SessionCreated, SessionId, SessionRecord, SessionStatus, TimestampMs,
-    TitleSource, TurnCompleted, TurnEnd, TurnId, TurnStarted, Usage, UsagePurpose, UsageRecorded,
+    AssistantMessage, Author, ClientMessageId, Completeness, Cost, Delivery, Event, EventBody,
+    ItemId, MessageAccepted, Priority, Seq, SessionCreated, SessionId, SessionRecord,
+    SessionStatus, TimestampMs, TitleSource, TurnCompleted, TurnEnd, TurnId, TurnStarted, Usage,
+    UsagePurpose, UsageRecorded,
 };
 use agentd_store::{Batch, SledOptions, SledStore, Store as _, Write};
 
@@ -38,6 +39,7 @@ impl Log {
 
     fn created(&mut self) -> Event {
         let created = SessionCreated {
+            effort: None,
             workspace: "/tmp".to_owned(),
             title: String::new(),
             model: String::new(),
@@ -54,6 +56,8 @@ impl Log {
         let question = ItemId::from_parts(at, random);
         let usage = Usage { prompt_tokens: 900, completion_tokens: 60, ..Usage::default() };
         let accepted = MessageAccepted {
+            expires_at: None,
+            priority: Priority::Normal,
             item_id: question,
             client_message_id: format!("fixture-{}", self.turns).parse::<ClientMessageId>()?,
             text: format!("question {}: why do the tests of the parser fail?", self.turns),
@@ -61,11 +65,13 @@ impl Log {
             author: author(),
         };
         let started = TurnStarted {
+            effort: None,
             item_ids: vec![question],
             provider: "openai-compatible".to_owned(),
             model: "scripted".to_owned(),
         };
         let answer = AssistantMessage {
+            native: None,
             item_id: ItemId::from_parts(at + 1, random),
             reasoning: String::new(),
             text: "The parser takes a closing bracket for the end of the list. ".repeat(3),
@@ -73,6 +79,7 @@ impl Log {
             completeness: Completeness::Complete,
         };
         let recorded = UsageRecorded {
+            cost: Cost::default(),
             purpose: UsagePurpose::Turn,
             provider: "openai-compatible".to_owned(),
             model: "scripted".to_owned(),
@@ -94,6 +101,8 @@ impl Log {
     fn record(&self) -> SessionRecord {
         let time = |ms| TimestampMs(i64::try_from(ms).unwrap_or(i64::MAX));
         SessionRecord {
+            cost: Cost::default(),
+            effort: None,
             session_id: self.session_id,
             title: format!("question {}", self.number),
             title_source: Some(TitleSource::FirstMessage),

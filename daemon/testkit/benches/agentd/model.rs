@@ -22,7 +22,7 @@ impl Direct {
     }
 
     pub(crate) async fn ask(&self, text: &str) -> anyhow::Result<DirectAnswer> {
-        self.send(vec![Message::User(text.to_owned())]).await
+        self.send(vec![Message::user(text)]).await
     }
 
     async fn send(&self, messages: Vec<Message>) -> anyhow::Result<DirectAnswer> {
@@ -49,10 +49,10 @@ pub(crate) fn messages_of(request: &RecordedRequest) -> anyhow::Result<Vec<Messa
         ensure!(message.get("tool_calls").is_none(), "no tools are called here");
         match part("role") {
             Some("system") => Ok(Message::System(text)),
-            Some("user") => Ok(Message::User(text)),
+            Some("user") => Ok(Message::user(text)),
             Some("assistant") => {
                 let (reasoning, tool_calls) = (String::new(), Vec::new());
-                Ok(Message::Assistant { reasoning, text, tool_calls })
+                Ok(Message::Assistant { native: None, reasoning, text, tool_calls })
             }
             other => bail!("a message of {other:?}"),
         }
@@ -75,6 +75,7 @@ impl DirectAnswer {
                 Ok(Some(()))
             }
             Some(Ok(StreamPart::Reasoning(_))) => Ok(Some(())),
+            Some(Ok(StreamPart::Restarted(_))) => bail!("the request broke off"),
             Some(Ok(StreamPart::Finished(_))) => Ok(None),
             Some(Err(error)) => Err(error.into()),
             None => bail!("the stream ended early"),

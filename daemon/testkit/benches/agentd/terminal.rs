@@ -40,6 +40,8 @@ impl Terminal {
     pub(crate) async fn submit(&self, session_id: &str, text: &str) -> anyhow::Result<()> {
         let number = MESSAGES.fetch_add(1, Ordering::Relaxed);
         let request = v1::SubmitMessageRequest {
+            priority: 0,
+            ttl_ms: 0,
             session_id: session_id.to_owned(),
             client_message_id: format!("{}-{number}", self.author.client_id),
             text: text.to_owned(),

@@ -23,6 +23,12 @@ pub(super) async fn handle(ctx: &Context) -> Result<v1::GetStatusResponse, Statu
     let ProcessFacts { started_at_ms, socket, data_dir } = ctx.control.facts();
     let config_file = ctx.control.config_file();
     Ok(v1::GetStatusResponse {
+        queued_messages: 0,
+        running_turns_limit: 0,
+        waiting_turns: 0,
+        connections: 0,
+        endpoints: Vec::new(),
+        listen_addresses: Vec::new(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         pid: std::process::id(),
         started_at_ms: *started_at_ms,

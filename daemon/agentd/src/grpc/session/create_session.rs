@@ -10,12 +10,13 @@ pub(super) async fn handle(
     ctx: &Context,
     request: v1::CreateSessionRequest,
 ) -> Result<v1::CreateSessionResponse, Status> {
-    let v1::CreateSessionRequest { session_id, title, workspace, model } = request;
+    let v1::CreateSessionRequest { session_id, title, workspace, model, effort } = request;
     let new = NewSession {
         session_id: from_proto::optional_id("session_id", &session_id)?,
         title: from_proto::optional_title("title", &title)?,
         workspace: if workspace.is_empty() { ctx.default_workspace.clone() } else { workspace },
         model,
+        effort: from_proto::effort("effort", effort)?,
     };
     let view = ctx.engine.create(new).await.map_err(|error| status::from_command(&error))?;
     Ok(v1::CreateSessionResponse { session: Some(to_proto::view(&view)) })

@@ -1,5 +1,6 @@
-//! Changes title or model.
+//! Changes title, model or effort.
 
+use agentd_engine::SessionUpdate;
 use agentd_proto::v1;
 use tonic::Status;
 
@@ -9,14 +10,15 @@ pub(super) async fn handle(
     ctx: &Context,
     request: v1::UpdateSessionRequest,
 ) -> Result<v1::UpdateSessionResponse, Status> {
-    let v1::UpdateSessionRequest { session_id, title, model, author } = request;
+    let v1::UpdateSessionRequest { session_id, title, model, author, effort } = request;
     let id = from_proto::id("session_id", &session_id)?;
     let title = title.map(|title| from_proto::title("title", &title)).transpose()?;
+    let effort = effort.map(|effort| from_proto::effort("effort", effort)).transpose()?;
     let by =
         author.as_ref().map(|author| from_proto::author("author", Some(author))).transpose()?;
     let view = ctx
         .engine
-        .update(id, title, model, by)
+        .update(id, SessionUpdate { title, model, effort }, by)
         .await
         .map_err(|error| status::from_command(&error))?;
     Ok(v1::UpdateSessionResponse { session: Some(to_proto::view(&view)) })

@@ -1,10 +1,11 @@
 //! Events.
 
 use agentd_domain::{
-    AssistantMessage, AttemptRestarted, ContextTrimmed, Event, EventBody, MessageAccepted,
-    MessageWithdrawn, MessagesDelivered, ModelChanged, Notice, QuestionAnswered, SessionCreated,
-    SessionRenamed, ToolCallFinished, ToolCallStarted, TurnCompleted, TurnFailed, TurnInterrupted,
-    TurnResumed, TurnStarted, TurnSuspended, UnknownEvent, UsageRecorded,
+    AssistantMessage, AttemptRestarted, ContextTrimmed, EffortChanged, Event, EventBody,
+    MessageAccepted, MessageExpired, MessageWithdrawn, MessagesDelivered, ModelChanged, Notice,
+    QuestionAnswered, SessionCreated, SessionRenamed, ToolCallFinished, ToolCallStarted,
+    TurnCompleted, TurnFailed, TurnInterrupted, TurnResumed, TurnStarted, TurnSuspended,
+    UnknownEvent, UsageRecorded,
 };
 use agentd_engine::{Delta, DeltaChannel, Participant};
 use agentd_proto::v1;
@@ -53,12 +54,13 @@ fn ephemeral(at_ms: i64, body: Body) -> v1::Event {
 
 fn body(body: &EventBody) -> Body {
     match body {
-        EventBody::SessionCreated(SessionCreated { workspace, title, model, origin }) => {
+        EventBody::SessionCreated(SessionCreated { workspace, title, model, origin, effort }) => {
             Body::SessionCreated(v1::SessionCreated {
                 workspace: workspace.clone(),
                 title: title.clone(),
                 model: model.clone(),
                 origin: origin.as_ref().map(item::fork_origin),
+                effort: item::effort(*effort).into(),
             })
         }
         EventBody::SessionRenamed(SessionRenamed { title, source, by }) => {
@@ -74,18 +76,31 @@ fn body(body: &EventBody) -> Body {
                 by: by.as_ref().map(item::author),
             })
         }
+        EventBody::EffortChanged(EffortChanged { effort, by }) => {
+            Body::EffortChanged(v1::EffortChanged {
+                effort: item::effort(*effort).into(),
+                by: by.as_ref().map(item::author),
+            })
+        }
+        EventBody::MessageExpired(MessageExpired { item_id }) => {
+            Body::MessageExpired(v1::MessageExpired { item_id: item_id.to_string() })
+        }
         EventBody::MessageAccepted(MessageAccepted {
             item_id,
             client_message_id,
             text,
             delivery,
             author,
+            priority,
+            expires_at,
         }) => Body::MessageAccepted(v1::MessageAccepted {
             item_id: item_id.to_string(),
             client_message_id: client_message_id.to_string(),
             text: text.clone(),
             delivery: item::delivery(*delivery).into(),
             author: Some(item::author(author)),
+            priority: item::priority(*priority).into(),
+            expires_at_ms: expires_at.map_or(0, |at| at.0),
         }),
         EventBody::MessageWithdrawn(MessageWithdrawn { item_id, by }) => {
             Body::MessageWithdrawn(v1::MessageWithdrawn {
@@ -96,11 +111,13 @@ fn body(body: &EventBody) -> Body {
         EventBody::MessagesDelivered(MessagesDelivered { item_ids }) => {
             Body::MessagesDelivered(v1::MessagesDelivered { item_ids: texts(item_ids) })
         }
-        EventBody::TurnStarted(TurnStarted { item_ids, provider, model }) => {
+        EventBody::TurnStarted(TurnStarted { item_ids, provider, model, effort }) => {
             Body::TurnStarted(v1::TurnStarted {
                 item_ids: texts(item_ids),
                 provider: provider.clone(),
                 model: model.clone(),
+                effort_requested: item::effort(effort.map(|effort| effort.requested)).into(),
+                effort_effective: item::effort(effort.and_then(|effort| effort.effective)).into(),
             })
         }
         EventBody::TurnSuspended(TurnSuspended { reason }) => {
@@ -134,6 +151,7 @@ fn body(body: &EventBody) -> Body {
             text,
             tool_calls,
             completeness,
+            native: _,
         }) => Body::AssistantMessage(v1::AssistantMessage {
             item_id: item_id.to_string(),
             reasoning: reasoning.clone(),
@@ -188,6 +206,7 @@ fn body(body: &EventBody) -> Body {
             usage,
             first_byte_ms,
             elapsed_ms,
+            cost,
         }) => Body::UsageRecorded(v1::UsageRecorded {
             purpose: item::usage_purpose(*purpose).into(),
             provider: provider.clone(),
@@ -195,6 +214,7 @@ fn body(body: &EventBody) -> Body {
             usage: Some(item::usage(usage)),
             first_byte_ms: *first_byte_ms,
             elapsed_ms: *elapsed_ms,
+            cost: Some(item::cost(cost)),
         }),
         EventBody::ContextTrimmed(ContextTrimmed { first_kept_seq, dropped_tokens }) => {
             Body::ContextTrimmed(v1::ContextTrimmed {

@@ -1,9 +1,9 @@
 //! The parts that events are made of.
 
 use agentd_domain::{
-    Author, Completeness, Delivery, ErrorReport, ForkOrigin, InterruptReason, NoticeLevel,
-    QuestionAsked, QuestionKind, SuspendReason, TitleSource, ToolCall, ToolEffect, ToolStatus,
-    TurnEnd, Usage, UsagePurpose,
+    Author, Completeness, Cost, Delivery, Effort, ErrorReport, ForkOrigin, InterruptReason,
+    NoticeLevel, Priority, QuestionAsked, QuestionKind, SuspendReason, TitleSource, ToolCall,
+    ToolEffect, ToolStatus, TurnEnd, Usage, UsagePurpose,
 };
 use agentd_proto::v1;
 
@@ -18,6 +18,7 @@ pub(crate) fn usage(usage: &Usage) -> v1::Usage {
         completion_tokens,
         reasoning_tokens,
         cached_prompt_tokens,
+        cache_write_tokens,
         estimated,
     } = *usage;
     v1::Usage {
@@ -25,7 +26,36 @@ pub(crate) fn usage(usage: &Usage) -> v1::Usage {
         completion_tokens,
         reasoning_tokens,
         cached_prompt_tokens,
+        cache_write_tokens,
         estimated,
+    }
+}
+
+pub(crate) fn cost(cost: &Cost) -> v1::Cost {
+    let Cost { nano_usd, estimated_nano_usd, unpriced_requests } = *cost;
+    v1::Cost { nano_usd, estimated_nano_usd, unpriced_requests }
+}
+
+/// None means the model's default.
+pub(crate) fn effort(effort: Option<Effort>) -> v1::Effort {
+    match effort {
+        None => v1::Effort::Unspecified,
+        Some(Effort::Off) => v1::Effort::Off,
+        Some(Effort::Minimal) => v1::Effort::Minimal,
+        Some(Effort::Low) => v1::Effort::Low,
+        Some(Effort::Medium) => v1::Effort::Medium,
+        Some(Effort::High) => v1::Effort::High,
+        Some(Effort::Max) => v1::Effort::Max,
+    }
+}
+
+pub(super) fn priority(priority: Priority) -> v1::Priority {
+    match priority {
+        Priority::Low => v1::Priority::Low,
+        Priority::Normal => v1::Priority::Normal,
+        Priority::High => v1::Priority::High,
+        Priority::Urgent => v1::Priority::Urgent,
+        Priority::Critical => v1::Priority::Critical,
     }
 }
 

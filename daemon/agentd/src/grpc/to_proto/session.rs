@@ -24,6 +24,8 @@ pub(crate) fn record(record: &SessionRecord, attached_clients: u32) -> v1::Sessi
         turns,
         usage,
         origin,
+        effort,
+        cost,
     } = record;
     let status = match status {
         SessionStatus::Idle => v1::SessionStatus::Idle,
@@ -45,6 +47,8 @@ pub(crate) fn record(record: &SessionRecord, attached_clients: u32) -> v1::Sessi
         turns: *turns,
         usage: Some(item::usage(usage)),
         origin: origin.as_ref().map(item::fork_origin),
+        effort: item::effort(*effort).into(),
+        cost: Some(item::cost(cost)),
     }
 }
 
@@ -63,6 +67,8 @@ pub(crate) fn queued_message(message: &QueuedMessage) -> v1::QueuedMessage {
         seq: _,
     } = message;
     v1::QueuedMessage {
+        expires_at_ms: 0,
+        priority: 0,
         item_id: item_id.to_string(),
         preview: cut_line(text, PREVIEW),
         delivery: item::delivery(*delivery).into(),

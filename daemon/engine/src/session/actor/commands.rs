@@ -1,8 +1,8 @@
 //! What the actor does with each command.
 
 use agentd_domain::{
-    Author, EventBody, InterruptReason, ItemId, Seq, Title, TitleSource, TurnId, UsagePurpose,
-    UsageRecorded,
+    Author, Cost, EventBody, InterruptReason, ItemId, Seq, Title, TitleSource, TurnId,
+    UsagePurpose, UsageRecorded,
 };
 use agentd_store::{AcceptedMessage, Batch, Write};
 
@@ -11,7 +11,9 @@ use tokio::time::Instant;
 use super::{Actor, Exit};
 use crate::error::CommandError;
 use crate::session::decide::{self, Draft};
-use crate::session::{Command, Reply, SessionView, Submission, Submitted, TitleUsage};
+use crate::session::{
+    Command, Reply, SessionUpdate, SessionView, Submission, Submitted, TitleUsage,
+};
 
 impl Actor {
     pub(super) async fn on_command(&mut self, command: Command) -> Option<Exit> {
@@ -35,8 +37,8 @@ impl Actor {
                 let drafts = decide::answer(&self.state, question_id, &choice, &by, now);
                 let _left = reply.send(self.record_all(drafts).await);
             }
-            Command::Update { title, model, by, reply } => {
-                let _left = reply.send(self.update(title.as_ref(), model, by).await);
+            Command::Update { update, by, reply } => {
+                let _left = reply.send(self.update(update, by).await);
             }
             Command::View { reply } => {
                 let _left = reply.send(Ok(self.view()));
@@ -82,7 +84,8 @@ impl Actor {
         let config = self.deps.config();
         let item_id = self.deps.ids.item_id(self.deps.clock.now());
         let limits = (config.queue_limit, config.message_max_bytes);
-        let drafts = decide::submit(&self.state, submission, item_id, limits)?;
+        let drafts =
+            decide::submit(&self.state, submission, item_id, self.deps.clock.now(), limits)?;
         let at = drafts
             .iter()
             .position(|draft| matches!(draft.body, EventBody::MessageAccepted(_)))
@@ -129,19 +132,22 @@ impl Actor {
 
     pub(super) async fn update(
         &mut self,
-        title: Option<&Title>,
-        model: Option<String>,
+        update: SessionUpdate,
         by: Option<Author>,
     ) -> Result<SessionView, CommandError> {
+        let SessionUpdate { title, model, effort } = update;
         let mut drafts = Vec::new();
         if let Some(title) = title
             && (self.state.record.title != title.as_str()
                 || self.state.record.title_source != Some(TitleSource::Manual))
         {
-            drafts.push(decide::renamed(title, TitleSource::Manual, by.clone()));
+            drafts.push(decide::renamed(&title, TitleSource::Manual, by.clone()));
         }
         if let Some(model) = model {
-            drafts.extend(decide::change_model(&self.state, model, by)?);
+            drafts.extend(decide::change_model(&self.state, model, by.clone())?);
+        }
+        if let Some(effort) = effort {
+            drafts.extend(decide::change_effort(&self.state, effort, by));
         }
         self.record(drafts, Vec::new()).await?;
         Ok(self.view())
@@ -166,6 +172,7 @@ impl Actor {
         let mut drafts = Vec::new();
         if let Some(TitleUsage { provider, model, usage, elapsed_ms }) = usage {
             drafts.push(Draft::plain(UsageRecorded {
+                cost: Cost::default(),
                 purpose: UsagePurpose::Title,
                 provider,
                 model,

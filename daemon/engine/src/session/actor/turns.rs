@@ -44,6 +44,7 @@ impl Actor {
             turn_id,
             workspace: self.state.record.workspace.clone().into(),
             model: self.state.record.model.clone(),
+            effort: self.state.record.effort,
             context_from: self.state.context_from,
             kept: self.kept.take(),
             resume: self.state.turn.is_some().then_some(open_calls),
@@ -61,14 +62,15 @@ impl Actor {
 
     pub(super) async fn on_report(&mut self, report: TurnReport) {
         match report {
-            TurnReport::Start { turn_id, provider, model, reply } => {
-                let started = match decide::start_turn(&self.state, turn_id, &provider, &model) {
-                    None => Ok(None),
-                    Some(draft) => {
-                        let recorded = self.record(vec![draft], Vec::new()).await;
-                        recorded.map(|_seq| Some(self.state.record.last_seq))
-                    }
-                };
+            TurnReport::Start { turn_id, provider, model, effort, reply } => {
+                let started =
+                    match decide::start_turn(&self.state, turn_id, &provider, &model, effort) {
+                        None => Ok(None),
+                        Some(draft) => {
+                            let recorded = self.record(vec![draft], Vec::new()).await;
+                            recorded.map(|_seq| Some(self.state.record.last_seq))
+                        }
+                    };
                 let _cancelled = reply.send(started);
             }
             TurnReport::Delta { item_id, channel, text } => {

@@ -7,6 +7,8 @@ use crate::session::test_log::{
     submission, turn,
 };
 
+const NOW: TimestampMs = TimestampMs(1);
+
 /// Nothing happens.
 fn idle() -> Log {
     Log::new()
@@ -97,6 +99,8 @@ fn a_message_is_accepted_in_every_state_and_a_turn_that_stands_still_makes_way()
     for delivery in [Queue, Steer, Interrupt] {
         for (name, log) in every_state() {
             let accepted = Draft::plain(MessageAccepted {
+                expires_at: None,
+                priority: Priority::Normal,
                 item_id: item(9),
                 client_message_id: "m".parse().unwrap(),
                 text: "two".to_owned(),
@@ -118,7 +122,7 @@ fn a_message_is_accepted_in_every_state_and_a_turn_that_stands_still_makes_way()
                 }
                 _ => vec![voided(8, ann()), interrupted(&log, reason, ann()), accepted],
             };
-            let drafts = submit(&log.state, submission("two", delivery), item(9), (10, 10));
+            let drafts = submit(&log.state, submission("two", delivery), item(9), NOW, (10, 10));
             assert_eq!(drafts.unwrap(), expect, "{name}, {delivery:?}");
         }
     }
@@ -128,7 +132,7 @@ fn a_message_is_accepted_in_every_state_and_a_turn_that_stands_still_makes_way()
 fn a_message_is_refused_when_it_is_blank_long_or_one_too_many() {
     let mut log = idle();
     let check = |log: &Log, text: &str, limits: (usize, usize), expect: &str| {
-        let refused = submit(&log.state, submission(text, Queue), item(9), limits);
+        let refused = submit(&log.state, submission(text, Queue), item(9), NOW, limits);
         assert_eq!(refused.unwrap_err().to_string(), expect);
     };
     check(&log, "", (1, 10), "the message has no text");
@@ -137,7 +141,7 @@ fn a_message_is_refused_when_it_is_blank_long_or_one_too_many() {
     check(&log, "x", (0, 9), "0 messages are waiting in this session already");
     log.submit(item(1), "one", Queue);
     check(&log, "x", (1, 9), "1 messages are waiting in this session already");
-    assert!(submit(&log.state, submission("日本語", Queue), item(9), (2, 9)).is_ok());
+    assert!(submit(&log.state, submission("日本語", Queue), item(9), NOW, (2, 9)).is_ok());
 }
 
 #[test]
@@ -242,6 +246,7 @@ fn a_turn_found_running_is_suspended_with_the_text_it_had() {
     };
     let suspended = || of(TurnSuspended { reason: SuspendReason::DaemonStopped });
     let kept = of(AssistantMessage {
+        native: None,
         item_id: item(5),
         reasoning: String::new(),
         text: "half".to_owned(),

@@ -22,7 +22,7 @@ fn shown(messages: &[Message]) -> Vec<String> {
         .iter()
         .map(|message| match message {
             Message::System(text) => format!("system {text}"),
-            Message::User(text) => format!("user {text}"),
+            Message::User { text, .. } => format!("user {text}"),
             Message::Assistant { text, tool_calls, .. } => {
                 let calls: Vec<_> = tool_calls.iter().map(|call| call.call_id.as_str()).collect();
                 format!("model {text}{calls:?}")
@@ -38,7 +38,7 @@ fn assert_well_formed(messages: &[Message]) {
     let mut rest = messages.iter();
     while let Some(message) = rest.next() {
         match message {
-            Message::User(text) => assert!(!text.trim().is_empty(), "a blank user message"),
+            Message::User { text, .. } => assert!(!text.trim().is_empty(), "a blank user message"),
             Message::Assistant { tool_calls, .. } => {
                 for call in tool_calls {
                     let Some(Message::Tool { call_id, name, .. }) = rest.next() else {
@@ -126,7 +126,7 @@ proptest! {
             // A message that waited since before the cut may bring back whole turns after it.
             prop_assert!(again.ends_with(&messages(&cut)), "{:?}", shown(&again));
             prop_assert!(
-                matches!(again.first(), None | Some(Message::User(_))),
+                matches!(again.first(), None | Some(Message::User { .. })),
                 "a turn without its message: {:?}",
                 shown(&again)
             );

@@ -21,7 +21,9 @@ fn fold(events: &[&str], end: BodyEnd) -> Outcome {
         match part {
             StreamPart::Reasoning(part) => reasoning.push_str(&part),
             StreamPart::Text(part) => text.push_str(&part),
-            StreamPart::Finished(_) => panic!("the decoder does not queue the end"),
+            StreamPart::Restarted(_) | StreamPart::Finished(_) => {
+                panic!("the decoder queues neither")
+            }
         }
     }
     assert_eq!(decoder.queued_bytes(), 0);
@@ -30,7 +32,7 @@ fn fold(events: &[&str], end: BodyEnd) -> Outcome {
 
 #[expect(clippy::unnecessary_wraps, reason = "it stands beside errors")]
 fn done(finish: Finish) -> Result<Completion, &'static str> {
-    Ok(Completion { finish, tool_calls: Vec::new(), usage: None })
+    Ok(Completion { native: None, finish, tool_calls: Vec::new(), usage: None })
 }
 
 fn check(events: &[&str], reasoning: &str, text: &str, end: Result<Completion, &'static str>) {
@@ -174,6 +176,7 @@ fn usage_is_read_in_every_form() {
     };
     let counts = |prompt_tokens, completion_tokens, reasoning_tokens, cached_prompt_tokens| {
         Some(agentd_domain::Usage {
+            cache_write_tokens: 0,
             prompt_tokens,
             completion_tokens,
             reasoning_tokens,

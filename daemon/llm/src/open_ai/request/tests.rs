@@ -9,11 +9,16 @@ const PLAIN: Dialect =
     Dialect { echo_reasoning: ReasoningEcho::Never, has_max_completion_tokens: false };
 
 fn user(text: &str) -> Message {
-    Message::User(text.to_owned())
+    Message::user(text)
 }
 
 fn said(text: &str) -> Message {
-    Message::Assistant { reasoning: String::new(), text: text.to_owned(), tool_calls: Vec::new() }
+    Message::Assistant {
+        native: None,
+        reasoning: String::new(),
+        text: text.to_owned(),
+        tool_calls: Vec::new(),
+    }
 }
 
 fn calling(reasoning: &str, text: &str, arguments: &str) -> Message {
@@ -23,6 +28,7 @@ fn calling(reasoning: &str, text: &str, arguments: &str) -> Message {
         arguments_json: arguments.to_owned(),
     };
     Message::Assistant {
+        native: None,
         reasoning: reasoning.to_owned(),
         text: text.to_owned(),
         tool_calls: vec![call],
@@ -51,6 +57,9 @@ fn check(messages: &[Message], expect: &Value) {
 #[test]
 fn the_body_is_stable_to_the_byte_and_messages_come_last() {
     let request = Request {
+        cache_key: None,
+        effort: None,
+        meter: None,
         model: "m".to_owned(),
         messages: vec![Message::System("be".to_owned()), user("hi")],
         tools: vec![ToolSpec {
@@ -103,6 +112,7 @@ fn ps_14_blank_texts_are_never_sent() {
         );
         // (b) reasoning only, (d) blank text: the turn vanishes and roles still alternate.
         let reasoning_only = Message::Assistant {
+            native: None,
             reasoning: "r".to_owned(),
             text: blank.to_owned(),
             tool_calls: Vec::new(),
@@ -193,6 +203,7 @@ fn ps_08_reasoning_of_tool_turns_goes_back_where_it_is_wanted() {
     let messages = [
         user("plain"),
         Message::Assistant {
+            native: None,
             reasoning: "R0".to_owned(),
             text: "a".to_owned(),
             tool_calls: Vec::new(),
@@ -201,6 +212,7 @@ fn ps_08_reasoning_of_tool_turns_goes_back_where_it_is_wanted() {
         calling("R1", "", "{}"),
         result("x"),
         Message::Assistant {
+            native: None,
             reasoning: "R2".to_owned(),
             text: "b".to_owned(),
             tool_calls: Vec::new(),

@@ -57,6 +57,7 @@ fn read_body(body: Body, limits: Limits) -> Result<Answer, LlmError> {
             match part? {
                 StreamPart::Reasoning(part) => reasoning.push_str(&part),
                 StreamPart::Text(part) => text.push_str(&part),
+                StreamPart::Restarted(_) => panic!("a provider does not try again"),
                 StreamPart::Finished(completion) => end = Some(completion),
             }
         }
