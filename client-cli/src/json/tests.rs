@@ -26,7 +26,7 @@ fn events_keep_the_names_of_the_contract() {
             delivery: v1::Delivery::Queue.into(),
             author: Some(author()),
         }),
-        r#"{"seq":3,"at_ms":1700,"turn_id":"","kind":"message_accepted","body":{"item_id":"I","client_message_id":"C","text":"hi \u001b[2J","delivery":"queue","author":{"client_id":"pts","name":"ann"}}}"#,
+        r#"{"seq":3,"at_ms":1700,"turn_id":"","kind":"message_accepted","body":{"item_id":"I","client_message_id":"C","text":"hi \u001b[2J","delivery":"queue","author":{"client_id":"pts","name":"ann"},"priority":"unspecified","expires_at_ms":0}}"#,
     );
     check(
         "T",
