@@ -62,8 +62,25 @@ pub enum Write {
     MarkUnfinished(SessionId),
     /// Takes that note away.
     ClearUnfinished(SessionId),
+    /// Adds to a counter that belongs to no session. It begins with zeros and stops at the largest
+    /// number.
+    AddToCounter {
+        /// The counter.
+        name: String,
+        /// Added position by position; a longer list makes the counter longer.
+        by: Vec<u64>,
+    },
     /// Removes a session with everything under its id.
     DeleteSession(SessionId),
+}
+
+/// Numbers that are only ever added to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counter {
+    /// Its name.
+    pub name: String,
+    /// The sums, position by position.
+    pub values: Vec<u64>,
 }
 
 /// The text of an assistant message so far.

@@ -17,7 +17,7 @@ use async_trait::async_trait;
 
 use agentd_domain::{ClientMessageId, Event, Seq, SessionId, SessionRecord};
 
-pub use batch::{AcceptedMessage, Batch, PartialMessage, Write};
+pub use batch::{AcceptedMessage, Batch, Counter, PartialMessage, Write};
 pub use crash_points::CrashPoints;
 pub use error::{BackupError, CommitError, ReadError};
 pub use instance_lock::{InstanceLock, LockError};
@@ -144,6 +144,14 @@ pub trait Store: std::fmt::Debug + Send + Sync + 'static {
 
     /// Sessions marked by [`Write::MarkUnfinished`].
     async fn unfinished(&self) -> Result<Vec<SessionId>, ReadError>;
+
+    /// Counters in the order of their names: those behind `after` and before `until`, at most `limit`.
+    async fn counters(
+        &self,
+        after: &str,
+        until: &str,
+        limit: usize,
+    ) -> Result<Vec<Counter>, ReadError>;
 
     /// Sizes.
     async fn stats(&self) -> Result<StoreStats, ReadError>;

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 
 use crate::keyspace::{self, Direction, Heads, KeyRange, Keyspace, Purge, Stage, Visit};
 use crate::{
-    AcceptedMessage, BackupError, BackupReport, Batch, CommitError, Page, PageLimit,
+    AcceptedMessage, BackupError, BackupReport, Batch, CommitError, Counter, Page, PageLimit,
     PartialMessage, ReadError, SessionCursor, SessionPage, Snapshot, Store, StoreStats,
 };
 
@@ -143,6 +143,15 @@ impl Store for MemoryStore {
 
     async fn unfinished(&self) -> Result<Vec<SessionId>, ReadError> {
         self.read(keyspace::unfinished)
+    }
+
+    async fn counters(
+        &self,
+        after: &str,
+        until: &str,
+        limit: usize,
+    ) -> Result<Vec<Counter>, ReadError> {
+        self.read(|keys| keyspace::counters(keys, after, until, limit))
     }
 
     async fn stats(&self) -> Result<StoreStats, ReadError> {

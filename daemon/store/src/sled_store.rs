@@ -34,8 +34,8 @@ use tokio::sync::{Semaphore, oneshot};
 
 use crate::keyspace;
 use crate::{
-    AcceptedMessage, BackupError, BackupReport, Batch, CommitError, CrashPoints, Page, PageLimit,
-    PartialMessage, ReadError, SessionCursor, SessionPage, Snapshot, Store, StoreStats,
+    AcceptedMessage, BackupError, BackupReport, Batch, CommitError, Counter, CrashPoints, Page,
+    PageLimit, PartialMessage, ReadError, SessionCursor, SessionPage, Snapshot, Store, StoreStats,
 };
 use files::Files;
 pub use open_error::OpenError;
@@ -203,6 +203,16 @@ impl Store for SledStore {
 
     async fn unfinished(&self) -> Result<Vec<SessionId>, ReadError> {
         self.read(keyspace::unfinished).await
+    }
+
+    async fn counters(
+        &self,
+        after: &str,
+        until: &str,
+        limit: usize,
+    ) -> Result<Vec<Counter>, ReadError> {
+        let (after, until) = (after.to_owned(), until.to_owned());
+        self.read(move |db| keyspace::counters(db, &after, &until, limit)).await
     }
 
     async fn stats(&self) -> Result<StoreStats, ReadError> {

@@ -6,8 +6,9 @@ use std::sync::Mutex;
 
 use agentd_domain::{ClientMessageId, Seq, SessionId, SessionRecord};
 use agentd_store::{
-    AcceptedMessage, BackupError, BackupReport, Batch, CommitError, MemoryStore, Page, PageLimit,
-    PartialMessage, ReadError, SessionCursor, SessionPage, Snapshot, Store, StoreStats, Write,
+    AcceptedMessage, BackupError, BackupReport, Batch, CommitError, Counter, MemoryStore, Page,
+    PageLimit, PartialMessage, ReadError, SessionCursor, SessionPage, Snapshot, Store, StoreStats,
+    Write,
 };
 use async_trait::async_trait;
 use tokio::sync::watch;
@@ -159,6 +160,15 @@ impl Store for FaultyStore {
 
     async fn unfinished(&self) -> Result<Vec<SessionId>, ReadError> {
         self.inner.unfinished().await
+    }
+
+    async fn counters(
+        &self,
+        after: &str,
+        until: &str,
+        limit: usize,
+    ) -> Result<Vec<Counter>, ReadError> {
+        self.inner.counters(after, until, limit).await
     }
 
     async fn stats(&self) -> Result<StoreStats, ReadError> {

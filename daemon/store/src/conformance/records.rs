@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use agentd_domain::{ItemId, Seq};
+use agentd_domain::{ItemId, Seq, SessionId};
+use tokio::task::JoinSet;
 
 use crate::conformance::sample::{ALL, append, events, record, session_id};
 use crate::{
-    AcceptedMessage, Batch, CommitError, PartialMessage, ReadError, Snapshot, Store, Write,
+    AcceptedMessage, Batch, CommitError, Counter, PartialMessage, ReadError, Snapshot, Store, Write,
 };
 
 fn partial(text: &str) -> PartialMessage {
@@ -97,6 +98,53 @@ pub async fn later_batches_keep_their_order(store: Arc<dyn Store>) {
     assert!(store.commit_later(put_partial("too late")));
     store.commit(Batch::of(Write::ClearPartial(session_id(1)))).await.unwrap();
     assert_eq!(store.partial(session_id(1)).await.unwrap(), None);
+}
+
+/// Writers that know nothing of each other add to one counter, and a refused batch adds nothing.
+pub async fn counters_sum_what_many_batches_add(store: Arc<dyn Store>) {
+    let add = |by: Vec<u64>| Write::AddToCounter { name: "c".to_owned(), by };
+    let mut tasks = JoinSet::new();
+    for n in 1..=50 {
+        let store = Arc::clone(&store);
+        let mut batch = append(session_id(n), 1, 1);
+        batch.writes.extend([add(vec![1, 2]), add(vec![0, 1, 1])]);
+        tasks.spawn(async move { store.commit(batch).await.unwrap() });
+    }
+    let mut refused = Batch::of(add(vec![1000]));
+    refused.writes.extend(append(session_id(99), 7, 7).writes);
+    let refused = store.commit(refused).await;
+    assert!(matches!(refused, Err(CommitError::OutOfOrder { .. })), "{refused:?}");
+    tasks.join_all().await;
+    let counter = |values| [Counter { name: "c".to_owned(), values }];
+    assert_eq!(store.counters("", "z", 9).await.unwrap(), counter(vec![50, 150, 50]));
+    store.commit(Batch::of(add(vec![u64::MAX]))).await.unwrap();
+    assert_eq!(store.counters("", "z", 9).await.unwrap(), counter(vec![u64::MAX, 150, 50]));
+}
+
+/// Ranges of names leave out their ends, and deleting sessions deletes no counter.
+pub async fn counters_are_listed_by_name_and_outlive_sessions(store: Arc<dyn Store>) {
+    // A name whose bytes look like a session's id.
+    let id = SessionId::from_bytes(*b"0123456789abcdef");
+    let names = ["0123456789abcdef", "b", "b/1", "b/2", "c"];
+    for name in names.into_iter().rev() {
+        let add = Write::AddToCounter { name: name.to_owned(), by: vec![1] };
+        store.commit(Batch::of(add)).await.unwrap();
+    }
+    store.commit(append(id, 1, 3)).await.unwrap();
+    store.commit(Batch::of(Write::DeleteSession(id))).await.unwrap();
+    for (after, until, limit, expected) in [
+        ("", "\u{7f}", 9, &names[..]),
+        ("b", "c", 9, &names[2..4]),
+        ("b", "c", 1, &names[2..3]),
+        ("b/1", "z", 9, &names[3..]),
+        ("c", "b", 9, &[]),
+        ("b", "b", 9, &[]),
+        ("a", "z", 0, &[]),
+    ] {
+        let found = store.counters(after, until, limit).await.unwrap();
+        let found: Vec<_> = found.iter().map(|counter| counter.name.as_str()).collect();
+        assert_eq!(found, expected, "{after}..{until}");
+    }
 }
 
 /// Nothing is left under the id, and the id can be used again.

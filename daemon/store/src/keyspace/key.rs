@@ -10,6 +10,8 @@ pub(crate) struct Key;
 
 impl Key {
     pub(crate) const META: u8 = b'A';
+    /// Changes as often as sessions ask their models, and is as small.
+    pub(crate) const COUNTER: u8 = b'B';
     pub(crate) const ACCEPTED: u8 = b'a';
     pub(crate) const CURSOR: u8 = b'c';
     /// A deleted session whose events are still being removed.
@@ -64,7 +66,13 @@ impl Key {
         key
     }
 
-    /// The session of any key but those of the index and of meta records.
+    pub(crate) fn counter(name: &str) -> Vec<u8> {
+        let mut key = vec![Self::COUNTER];
+        key.extend_from_slice(name.as_bytes());
+        key
+    }
+
+    /// The session of any key but those of the index, of counters and of meta records.
     pub(crate) fn session_of(key: &[u8]) -> Option<SessionId> {
         let bytes = key.get(1..17)?;
         Some(SessionId::from_bytes(bytes.try_into().ok()?))

@@ -7,8 +7,8 @@ use agentd_domain::{ClientMessageId, Event, Seq, SessionId, SessionRecord};
 
 use crate::keyspace::{Direction, Key, Keyspace, after, open_value, read_json, under};
 use crate::{
-    AcceptedMessage, Page, PageLimit, PartialMessage, ReadError, SessionCursor, SessionPage,
-    Snapshot,
+    AcceptedMessage, Counter, Page, PageLimit, PartialMessage, ReadError, SessionCursor,
+    SessionPage, Snapshot,
 };
 
 /// Reads one event out of its record.
@@ -216,6 +216,30 @@ pub(crate) fn accepted(
     keys.value(&Key::accepted(id, client_message_id))?
         .map(|value| read_json(&value, "message acceptance"))
         .transpose()
+}
+
+/// Counters in order of their names: those behind `after` and before `until`, at most `limit`.
+pub(crate) fn counters(
+    keys: &impl Keyspace,
+    after: &str,
+    until: &str,
+    limit: usize,
+) -> Result<Vec<Counter>, ReadError> {
+    let range = (Bound::Excluded(Key::counter(after)), Bound::Excluded(Key::counter(until)));
+    let mut found = Vec::new();
+    if until <= after || limit == 0 {
+        return Ok(found);
+    }
+    keys.scan(range, Direction::Forward, &mut |key, value| {
+        let name = String::from_utf8_lossy(key.get(1..).unwrap_or_default()).into_owned();
+        match read_json(value, "counter") {
+            Ok(values) => found.push(Counter { name, values }),
+            // One damaged counter must not hide all others.
+            Err(error) => tracing::error!(name, %error, "a damaged counter is left out"),
+        }
+        if found.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    Ok(found)
 }
 
 pub(crate) fn unfinished(keys: &impl Keyspace) -> Result<Vec<SessionId>, ReadError> {

@@ -10,7 +10,7 @@ use agentd_domain::{Event, Seq, SessionId, SessionRecord};
 use serde::Serialize;
 
 use crate::keyspace::purge::keys_under;
-use crate::keyspace::{Direction, Key, Keyspace, event_keys, open_value, seal, under};
+use crate::keyspace::{Direction, Key, Keyspace, event_keys, open_value, read_json, seal, under};
 use crate::{Batch, CommitError, ReadError, Snapshot, Write};
 
 /// New values of keys; none removes the key.
@@ -146,6 +146,7 @@ impl<'a, K: Keyspace> Stage<'a, K> {
                 self.remove(Key::of(Key::UNFINISHED, id));
                 Ok(())
             }
+            Write::AddToCounter { name, by } => self.add_to_counter(&name, &by),
             Write::DeleteSession(id) => self.delete(id),
         }
     }
@@ -197,6 +198,22 @@ impl<'a, K: Keyspace> Stage<'a, K> {
         Ok(())
     }
 
+    fn add_to_counter(&mut self, name: &str, by: &[u64]) -> Result<(), CommitError> {
+        let key = Key::counter(name);
+        let mut sums: Vec<u64> = match self.get(&key)? {
+            None => Vec::new(),
+            Some(value) => read_json(&value, "counter").unwrap_or_else(|error| {
+                tracing::error!(name, %error, "a damaged counter begins anew");
+                Vec::new()
+            }),
+        };
+        sums.resize(sums.len().max(by.len()), 0);
+        for (sum, by) in sums.iter_mut().zip(by) {
+            *sum = sum.saturating_add(*by);
+        }
+        self.put_json(key, &sums)
+    }
+
     fn delete(&mut self, id: SessionId) -> Result<(), CommitError> {
         self.remove_from_index(&Key::of(Key::SESSION, id), id)?;
         for kind in [Key::SESSION, Key::SNAPSHOT, Key::PARTIAL, Key::UNFINISHED] {
@@ -221,7 +238,8 @@ impl<'a, K: Keyspace> Stage<'a, K> {
     /// Removes what earlier batches of this stage put under the session.
     fn remove_staged(&mut self, id: SessionId) {
         let owned = |key: &&Vec<u8>| {
-            key.first().is_some_and(|kind| *kind != Key::INDEX && *kind != Key::META)
+            let of_no_session = [Key::INDEX, Key::META, Key::COUNTER];
+            key.first().is_some_and(|kind| !of_no_session.contains(kind))
                 && Key::session_of(key) == Some(id)
         };
         let staged: Vec<_> = [&self.done.writes, &self.current.writes]

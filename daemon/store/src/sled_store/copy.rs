@@ -69,6 +69,7 @@ pub(crate) fn copy(source: &sled::Db, target: &sled::Db, mode: Mode) -> Result<C
         copy.logs_without_entry()?;
     }
     copy.side_records()?;
+    copy.counters()?;
     copy.sink.put(Key::meta(COMMITS), seal(&copy.copied.commits.to_be_bytes()))?;
     copy.sink.finish()?;
     set_version(target, VERSION).map_err(CopyError::Write)?;
@@ -238,6 +239,19 @@ impl Copy<'_> {
             }
             self.copied.holes += walk.holes;
         }
+        Ok(())
+    }
+
+    /// Counters belong to no session. In a backup they may be ahead of the logs by what was committed
+    /// while it was made.
+    fn counters(&mut self) -> Result<(), CopyError> {
+        let mut walk = self.mode.walk(self.source, Key::COUNTER);
+        while let Some((key, value)) = walk.next()? {
+            if open_value(&value).is_some() {
+                self.sink.put(key.to_vec(), value.to_vec())?;
+            }
+        }
+        self.copied.holes += walk.holes;
         Ok(())
     }
 

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use agentd_domain::{Event, Seq, SessionId};
 use agentd_store::conformance::sample::{append, event, events, record, session_id};
 use agentd_store::{
-    Batch, OpenReport, ReadError, SalvageSource, SledOptions, SledStore, Snapshot, Store, Write,
+    Batch, Counter, OpenReport, ReadError, SalvageSource, SledOptions, SledStore, Snapshot, Store,
+    Write,
 };
 use tempfile::TempDir;
 
@@ -42,6 +43,8 @@ impl Original {
         let snapshot = Snapshot { seq: Seq(3), bytes: vec![9; 300_000] };
         let write = Write::PutSnapshot { session_id: session_id(1), snapshot };
         store.commit(Batch::of(write)).await.unwrap();
+        let add = Write::AddToCounter { name: "c".to_owned(), by: vec![1, 2] };
+        store.commit(Batch::of(add)).await.unwrap();
         store.close().await.unwrap();
         let store = open(&dir).store;
         for seq in EVENTS + 1..=EVENTS + 5 {
@@ -276,6 +279,8 @@ async fn a_corrupt_page_table_loses_nothing_and_the_damaged_files_are_kept() {
     assert_eq!(salvage.source, SalvageSource::Files);
     assert_eq!(salvage.events, u64::try_from(SESSIONS).unwrap() * (EVENTS + 5));
     assert_eq!(fs::read(snap(&salvage.damaged_dir)).unwrap(), damaged);
+    let counters = open(&dir).store.counters("", "z", 9).await.unwrap();
+    assert_eq!(counters, [Counter { name: "c".to_owned(), values: vec![1, 2] }]);
 }
 
 #[tokio::test]

@@ -28,6 +28,8 @@ const COMMITS: u64 = 400;
 /// The session that is deleted, too long to be removed at once.
 const DELETED: u128 = 99;
 const DELETED_EVENTS: u64 = 1500;
+/// Counts the events of all sessions but that one.
+const COUNTER: &str = "events";
 
 /// Not a test: the process that is killed. It does nothing unless a test started it.
 #[test]
@@ -47,7 +49,9 @@ async fn write_and_tell(dir: &Path) {
         tasks.spawn(async move {
             let first = head(&*store, n).await + 1;
             for seq in first..first + COMMITS {
-                store.commit(append(session_id(n), seq, seq)).await.unwrap();
+                let mut batch = append(session_id(n), seq, seq);
+                batch.writes.push(Write::AddToCounter { name: COUNTER.to_owned(), by: vec![1] });
+                store.commit(batch).await.unwrap();
                 println!("\nkept {n} {seq}");
             }
         });
@@ -132,6 +136,13 @@ async fn check(dir: &Path, told: &BTreeMap<u128, u64>, what: &str) {
             assert!(last >= *seq, "{what}: session {n} was told {seq} and has {last}");
         }
     }
+    let counted = store.counters("", "z", 9).await.unwrap();
+    let counted = counted.first().and_then(|counter| counter.values.first().copied()).unwrap_or(0);
+    let mut written = 0;
+    for n in 1..=SESSIONS {
+        written += head(&store, n).await;
+    }
+    assert_eq!(counted, written, "{what}: each event is counted once");
     let found = store.verify().await.unwrap();
     assert!(found.is_sound(), "{what}: {found:?}");
 }

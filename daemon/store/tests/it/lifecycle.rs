@@ -296,6 +296,8 @@ async fn a_backup_made_while_sessions_are_written_has_whole_logs() {
     for n in 1..=20 {
         store.commit(append(session_id(n), 1, 200)).await.unwrap();
     }
+    let add = Write::AddToCounter { name: "c".to_owned(), by: vec![3] };
+    store.commit(Batch::of(add)).await.unwrap();
     let (stop, stopped) = tokio::sync::watch::channel(false);
     let writer = Arc::clone(&store);
     let mut tasks = tokio::task::JoinSet::new();
@@ -330,6 +332,7 @@ async fn a_backup_made_while_sessions_are_written_has_whole_logs() {
         copy.store.commit(append(id, entry.last_seq.0 + 1, entry.last_seq.0 + 1)).await.unwrap();
     }
     assert_eq!(report.events, copied);
+    assert_eq!(copy.store.counters("", "z", 9).await.unwrap()[0].values, [3]);
     let limit = PageLimit { events: 1, bytes: usize::MAX };
     assert_eq!(copy.store.events(session_id(1), Seq(1), limit).await.unwrap().events.len(), 1);
 }
