@@ -5,14 +5,17 @@
 //! no state beyond connection pools.
 //!
 //! Reading order: `provider` (the port), `open_ai` (Chat Completions: `request` out, `stream` in, which
-//! feeds `sse`, `chunk`, `answer` and `tool_calls`), `refusal` (what an error means), `offline`.
+//! feeds `sse`, `chunk`, `answer` and `tool_calls`), `refusal` (what an error means), `offline`. `catalogue` says what models
+//! can do, `price` what they cost.
 
+mod catalogue;
 mod error;
 mod error_text;
 mod http_client;
 mod meter;
 mod offline;
 mod open_ai;
+mod price;
 mod probe_local;
 mod provider;
 mod refusal;
@@ -20,11 +23,16 @@ mod sse;
 mod surrogates;
 mod tokens;
 
+pub use catalogue::{
+    Catalogue, EffortForm, EffortValue, InfoSource, ModelApi, ModelFacts, ModelInfo, Reasoning,
+    Refusal,
+};
 pub use error::LlmError;
 pub use http_client::{Reach, Timeouts, http_client};
 pub use meter::{Attempt, Meter, Spent};
 pub use offline::{Offline, OfflineOptions};
 pub use open_ai::{OpenAiCompatible, OpenAiOptions, ReasoningEcho};
+pub use price::{LongPrices, Price, PriceError, Prices, cost_of};
 pub use probe_local::{LocalServer, WELL_KNOWN_ADDRESSES, probe_local};
 pub use provider::{
     AssembledCall, Completion, Finish, Image, Message, Provider, Request, ResponseStream, Restart,
