@@ -109,6 +109,14 @@ pub enum LlmError {
         /// What the provider says, cut and masked.
         message: String,
     },
+    /// The provider's content policy refuses the request.
+    #[error("the provider's content policy refuses the request{}: {message}", shown(*.status))]
+    Refused {
+        /// HTTP status, or 0 when it came in the stream.
+        status: u16,
+        /// What the provider says, cut and masked.
+        message: String,
+    },
     /// The answer is not what the protocol says.
     #[error("the provider's answer is not understandable: {detail}")]
     Protocol {
@@ -128,9 +136,30 @@ fn shown(status: u16) -> String {
     if status == 0 { String::new() } else { format!(" ({status})") }
 }
 
+/// What can be done about an error; layers that try again decide by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ErrorClass {
+    /// The same request may succeed later or elsewhere: trouble of the network or the provider, rate
+    /// limits, answers that were cut.
+    Retryable,
+    /// A shorter conversation may succeed, here or with a model of a larger window.
+    Overflow,
+    /// Nothing succeeds at this endpoint until somebody pays; another endpoint may answer.
+    Quota,
+    /// The same request fails again here; another model may take it.
+    Invalid,
+    /// Nothing succeeds at this endpoint until the key is mended; another endpoint may answer.
+    Auth,
+    /// The provider's content policy refuses the request. Asking again, or somebody else, would work
+    /// around it, so nobody does.
+    Refused,
+    /// We did not send it: a limit of one's own, no key, or an endpoint that is left alone.
+    Local,
+}
+
 impl LlmError {
-    /// True when the same request may succeed later.
-    pub fn is_retryable(&self) -> bool {
+    /// What can be done about it.
+    pub fn class(&self) -> ErrorClass {
         match self {
             Self::Connect { .. }
             | Self::FirstByteTimeout { .. }
@@ -138,18 +167,24 @@ impl LlmError {
             | Self::Cut
             | Self::Empty
             | Self::RateLimited { .. }
-            | Self::Server { .. } => true,
-            Self::NoKey { .. }
-            | Self::Auth { .. }
-            | Self::Quota { .. }
-            | Self::Budget { .. }
-            | Self::CircuitOpen { .. }
-            | Self::ContextOverflow { .. }
-            | Self::NotFound { .. }
+            | Self::Server { .. } => ErrorClass::Retryable,
+            Self::ContextOverflow { .. } => ErrorClass::Overflow,
+            Self::Quota { .. } => ErrorClass::Quota,
+            Self::NotFound { .. }
             | Self::Invalid { .. }
             | Self::Protocol { .. }
-            | Self::TooLarge { .. } => false,
+            | Self::TooLarge { .. } => ErrorClass::Invalid,
+            Self::Auth { .. } => ErrorClass::Auth,
+            Self::Refused { .. } => ErrorClass::Refused,
+            Self::NoKey { .. } | Self::Budget { .. } | Self::CircuitOpen { .. } => {
+                ErrorClass::Local
+            }
         }
+    }
+
+    /// True when the same request may succeed later.
+    pub fn is_retryable(&self) -> bool {
+        self.class() == ErrorClass::Retryable
     }
 
     /// When the provider wants to be asked again.
@@ -180,6 +215,7 @@ impl LlmError {
             Self::ContextOverflow { .. } => "CONTEXT_OVERFLOW",
             Self::NotFound { .. } => "PROVIDER_NOT_FOUND",
             Self::Invalid { .. } => "PROVIDER_REFUSED_REQUEST",
+            Self::Refused { .. } => "PROVIDER_CONTENT_REFUSED",
             Self::Protocol { .. } => "PROVIDER_PROTOCOL",
             Self::TooLarge { .. } => "PROVIDER_ANSWER_TOO_LARGE",
         }
@@ -213,8 +249,9 @@ impl LlmError {
             Self::Invalid { .. } => {
                 "the message says what the provider wants; another model may take it"
             }
+            Self::Refused { .. } => "say it differently; the message says what is refused",
             Self::Protocol { .. } => {
-                "check that provider.base_url is an OpenAI-compatible endpoint"
+                "check that provider.base_url is an endpoint of the API that provider.kind names"
             }
             Self::TooLarge { .. } => "ask for a shorter answer",
         }
@@ -252,38 +289,46 @@ mod tests {
 
     #[test]
     fn every_error_says_whether_to_try_again_and_what_to_do() {
+        use ErrorClass::{Auth, Invalid, Local, Overflow, Quota, Refused, Retryable};
+
         let text = || "m".to_owned();
         let second = Duration::from_secs(1);
         let table = [
-            (LlmError::Connect { base_url: text(), detail: text() }, true),
-            (LlmError::FirstByteTimeout { base_url: text(), after: second }, true),
-            (LlmError::IdleTimeout { after: second }, true),
-            (LlmError::Cut, true),
-            (LlmError::Empty, true),
-            (LlmError::NoKey { message: text() }, false),
-            (LlmError::Auth { status: 401, message: text() }, false),
-            (LlmError::Quota { message: text() }, false),
-            (LlmError::RateLimited { message: text(), retry_after: Some(second) }, true),
-            (LlmError::Server { status: 503, message: text(), retry_after: Some(second) }, true),
-            (LlmError::Budget { message: text() }, false),
-            (LlmError::CircuitOpen { base_url: text(), retry_after: second }, false),
-            (LlmError::ContextOverflow { message: text(), limit_tokens: None }, false),
-            (LlmError::NotFound { message: text() }, false),
-            (LlmError::Invalid { status: 400, message: text() }, false),
-            (LlmError::Protocol { detail: text() }, false),
-            (LlmError::TooLarge { limit: 1 }, false),
+            (LlmError::Connect { base_url: text(), detail: text() }, Retryable),
+            (LlmError::FirstByteTimeout { base_url: text(), after: second }, Retryable),
+            (LlmError::IdleTimeout { after: second }, Retryable),
+            (LlmError::Cut, Retryable),
+            (LlmError::Empty, Retryable),
+            (LlmError::NoKey { message: text() }, Local),
+            (LlmError::Auth { status: 401, message: text() }, Auth),
+            (LlmError::Quota { message: text() }, Quota),
+            (LlmError::RateLimited { message: text(), retry_after: Some(second) }, Retryable),
+            (
+                LlmError::Server { status: 503, message: text(), retry_after: Some(second) },
+                Retryable,
+            ),
+            (LlmError::Budget { message: text() }, Local),
+            (LlmError::CircuitOpen { base_url: text(), retry_after: second }, Local),
+            (LlmError::ContextOverflow { message: text(), limit_tokens: None }, Overflow),
+            (LlmError::NotFound { message: text() }, Invalid),
+            (LlmError::Invalid { status: 400, message: text() }, Invalid),
+            (LlmError::Refused { status: 400, message: text() }, Refused),
+            (LlmError::Protocol { detail: text() }, Invalid),
+            (LlmError::TooLarge { limit: 1 }, Invalid),
         ];
         let mut codes = std::collections::HashSet::new();
-        for (error, is_retryable) in &table {
-            assert_eq!(error.is_retryable(), *is_retryable, "{error:?}");
+        for (error, class) in &table {
+            assert_eq!(error.class(), *class, "{error:?}");
+            let is_retryable = *class == Retryable;
+            assert_eq!(error.is_retryable(), is_retryable, "{error:?}");
             let waits = matches!(error, LlmError::RateLimited { .. } | LlmError::Server { .. });
             assert_eq!(error.retry_after(), waits.then_some(second), "{error:?}");
             assert!(codes.insert(error.code()), "{error:?}: a code used twice");
             assert!(!error.hint().is_empty());
             let report = error.report();
-            assert_eq!((report.code.as_str(), report.retryable), (error.code(), *is_retryable));
+            assert_eq!((report.code.as_str(), report.retryable), (error.code(), is_retryable));
         }
         // A new variant needs a row: the match in `code` names all of them.
-        assert_eq!(codes.len(), 17);
+        assert_eq!(codes.len(), 18);
     }
 }

@@ -4,31 +4,29 @@
 //! sends, and say clearly how it ended. It must not know of sessions, logs or tools that run. It owns
 //! no state beyond connection pools.
 //!
-//! Reading order: `provider` (the port), `open_ai` (Chat Completions: `request` out, `stream` in, which
-//! feeds `sse`, `chunk`, `answer` and `tool_calls`), `refusal` (what an error means), `offline`. `catalogue` says what models
-//! can do, `price` what they cost.
+//! Reading order: `provider` (the port), `http` (the endpoint, and what its errors mean), `stream` (how
+//! an answer is read, and the trait for decoders), then an API: `open_ai` (Chat Completions: `request`
+//! out, `answer` in), and `offline`. `catalogue` says what
+//! models can do, `price` what they cost.
 
 mod catalogue;
 mod error;
-mod error_text;
-mod http_client;
+mod http;
 mod meter;
 mod offline;
 mod open_ai;
 mod price;
 mod probe_local;
 mod provider;
-mod refusal;
-mod sse;
-mod surrogates;
+mod stream;
 mod tokens;
 
 pub use catalogue::{
     Catalogue, EffortForm, EffortValue, InfoSource, ModelApi, ModelFacts, ModelInfo, Reasoning,
     Refusal,
 };
-pub use error::LlmError;
-pub use http_client::{Reach, Timeouts, http_client};
+pub use error::{ErrorClass, LlmError};
+pub use http::client::{Reach, Timeouts, http_client};
 pub use meter::{Attempt, Meter, Spent};
 pub use offline::{Offline, OfflineOptions};
 pub use open_ai::{OpenAiCompatible, OpenAiOptions, ReasoningEcho};

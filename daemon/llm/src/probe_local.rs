@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use reqwest::Client;
 use tokio::time::timeout;
 
-use crate::open_ai::{MAX_MODELS_BODY, first_bytes, model_names};
+use crate::http::{MAX_MODELS_BODY, first_bytes, model_names};
 
 /// Where Ollama and llama.cpp listen unless told otherwise, in order of preference.
 pub const WELL_KNOWN_ADDRESSES: [SocketAddr; 2] = [

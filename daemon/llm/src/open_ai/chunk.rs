@@ -1,14 +1,14 @@
 //! The chunks of a Chat Completions stream, typed and borrowed from the bytes that arrived.
 //!
-//! Only what is needed is read; all else is skipped without being built. Strings are read as bytes,
-//! because that is the way to get escaped halves of characters through (see `surrogates`).
+//! Only what is needed is read; all else is skipped without being built.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
+use serde::de::Deserializer;
 use serde_json::value::RawValue;
+
+use crate::stream::wire_text::WireText;
 
 /// One chunk, or a whole answer from a server that does not stream.
 #[derive(Debug, Deserialize)]
@@ -24,26 +24,26 @@ pub(super) struct Chunk<'a> {
 #[derive(Debug, Deserialize)]
 pub(super) struct Choice<'a> {
     #[serde(default)]
-    pub(super) index: Option<u64>,
+    pub(super) index: Option<Index>,
     #[serde(borrow, default)]
     pub(super) delta: Option<Delta<'a>>,
     /// The whole message, when the server does not stream.
     #[serde(borrow, default)]
     pub(super) message: Option<Delta<'a>>,
     #[serde(borrow, default)]
-    pub(super) finish_reason: Option<Text<'a>>,
+    pub(super) finish_reason: Option<WireText<'a>>,
 }
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Delta<'a> {
     #[serde(borrow, default)]
-    pub(super) content: Option<Text<'a>>,
+    pub(super) content: Option<WireText<'a>>,
     #[serde(borrow, default)]
-    pub(super) reasoning_content: Option<Text<'a>>,
+    pub(super) reasoning_content: Option<WireText<'a>>,
     #[serde(borrow, default)]
-    pub(super) reasoning: Option<Text<'a>>,
+    pub(super) reasoning: Option<WireText<'a>>,
     #[serde(borrow, default)]
-    pub(super) refusal: Option<Text<'a>>,
+    pub(super) refusal: Option<WireText<'a>>,
     #[serde(borrow, default)]
     pub(super) tool_calls: Option<Vec<CallDelta<'a>>>,
 }
@@ -51,9 +51,10 @@ pub(super) struct Delta<'a> {
 #[derive(Debug, Deserialize)]
 pub(super) struct CallDelta<'a> {
     #[serde(default)]
-    pub(super) index: Option<u64>,
+    pub(super) index: Option<Index>,
+    /// A string; a number from some servers.
     #[serde(borrow, default)]
-    pub(super) id: Option<Text<'a>>,
+    pub(super) id: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) function: Option<FunctionDelta<'a>>,
 }
@@ -61,7 +62,7 @@ pub(super) struct CallDelta<'a> {
 #[derive(Debug, Deserialize)]
 pub(super) struct FunctionDelta<'a> {
     #[serde(borrow, default)]
-    pub(super) name: Option<Text<'a>>,
+    pub(super) name: Option<WireText<'a>>,
     /// A string with JSON in it; from some servers the JSON itself.
     #[serde(borrow, default)]
     pub(super) arguments: Option<&'a RawValue>,
@@ -72,56 +73,19 @@ impl<'a> FunctionDelta<'a> {
     pub(super) fn argument_bytes(&self) -> Result<Cow<'a, [u8]>, serde_json::Error> {
         match self.arguments {
             None => Ok(Cow::Borrowed(&[])),
-            Some(raw) if raw.get().starts_with('"') => {
-                serde_json::from_str::<Text<'a>>(raw.get()).map(|text| text.0)
-            }
-            Some(raw) => Ok(Cow::Borrowed(raw.get().as_bytes())),
+            Some(raw) => WireText::of_any(raw).map(|text| text.0),
         }
     }
 }
 
-/// A string's bytes: UTF-8, or WTF-8 where the JSON escaped half a character.
-#[derive(Debug, Default)]
-pub(super) struct Text<'a>(pub(super) Cow<'a, [u8]>);
+/// A number that some servers write as text, and others fill with -1 where it means nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Index(pub(super) Option<u64>);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+impl<'de> Deserialize<'de> for Index {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_bytes(TextVisitor)
-    }
-}
-
-struct TextVisitor;
-
-impl<'de> Visitor<'de> for TextVisitor {
-    type Value = Text<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a string")
-    }
-
-    fn visit_borrowed_bytes<E>(self, bytes: &'de [u8]) -> Result<Self::Value, E> {
-        Ok(Text(Cow::Borrowed(bytes)))
-    }
-
-    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Self::Value, E> {
-        Ok(Text(Cow::Owned(bytes.to_owned())))
-    }
-
-    /// Some servers send a list of typed parts; the text ones count.
-    fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Self::Value, A::Error> {
-        #[derive(Deserialize)]
-        struct Part<'a> {
-            #[serde(borrow, default)]
-            text: Option<Text<'a>>,
-        }
-        let mut text = Vec::new();
-        while let Some(part) = parts.next_element::<&'de RawValue>()? {
-            let part = serde_json::from_str::<Part<'de>>(part.get()).map_err(A::Error::custom)?;
-            if let Some(part) = part.text {
-                text.extend_from_slice(&part.0);
-            }
-        }
-        Ok(Text(Cow::Owned(text)))
+        let raw = <&RawValue>::deserialize(deserializer)?.get().trim_matches('"').trim();
+        Ok(Self(raw.strip_suffix(".0").unwrap_or(raw).parse().ok()))
     }
 }
 

@@ -16,8 +16,12 @@ use std::borrow::Cow;
 
 use serde::de::IgnoredAny;
 
-use crate::surrogates::{SurrogateJoiner, replace_lone_escapes};
+use crate::stream::call::close_call;
+use crate::stream::surrogates::SurrogateJoiner;
 use crate::{AssembledCall, Finish};
+
+/// What a call counts beside its texts, so that a great many empty ones pass the answer's limit.
+const CALL_BYTES: usize = 128;
 
 /// A fragment. Empty texts mean that the field was missing.
 #[derive(Debug, Default, Clone)]
@@ -48,7 +52,7 @@ impl CallAssembler {
         self.calls.is_empty()
     }
 
-    /// Takes the fragments of one delta. Returns how many bytes of text they added.
+    /// Takes the fragments of one delta. Returns how many bytes they count.
     pub(super) fn push(&mut self, fragments: &[Fragment<'_>]) -> usize {
         let mut added = 0;
         for (position, fragment) in fragments.iter().enumerate() {
@@ -57,13 +61,14 @@ impl CallAssembler {
                 Some(at) if !self.starts_new_call(at, fragment) => at,
                 _ => {
                     self.calls.push(OpenCall { index: fragment.index, ..OpenCall::default() });
+                    added += CALL_BYTES;
                     self.calls.len() - 1
                 }
             };
             if let Some(call) = self.calls.get_mut(at) {
                 let before = call.arguments.len();
                 call.extend(fragment);
-                added += call.arguments.len() - before + fragment.name.len();
+                added += call.arguments.len() - before + fragment.name.len() + fragment.id.len();
             }
         }
         added
@@ -120,16 +125,7 @@ impl CallAssembler {
     pub(super) fn finish(&mut self, finish: Finish) -> Vec<AssembledCall> {
         let close = |mut call: OpenCall| {
             call.joiner.finish(&mut call.arguments);
-            let is_empty = call.arguments.trim().is_empty();
-            let arguments =
-                if is_empty { Cow::Borrowed("{}") } else { replace_lone_escapes(&call.arguments) };
-            AssembledCall {
-                // A call that the limit cut may look whole by chance.
-                is_whole: finish != Finish::OutputLimit && !is_unfinished(&arguments),
-                // No tool has spaces around its name.
-                name: call.name.trim().to_owned(),
-                arguments_json: arguments.into_owned(),
-            }
+            close_call(&call.name, &call.arguments, finish)
         };
         std::mem::take(&mut self.calls).into_iter().map(close).collect()
     }
@@ -166,12 +162,6 @@ impl OpenCall {
         self.arguments.trim_end().ends_with('}')
             && serde_json::from_str::<IgnoredAny>(&self.arguments).is_ok()
     }
-}
-
-/// The text is the start of a JSON value that has no end. Any other fault is the model's mistake, which
-/// it can mend when it is told.
-fn is_unfinished(json: &str) -> bool {
-    serde_json::from_str::<IgnoredAny>(json).is_err_and(|error| error.is_eof())
 }
 
 #[cfg(test)]

@@ -3,21 +3,22 @@
 use serde_json::json;
 
 use super::*;
+use crate::StreamPart;
 
 /// Reasoning, text, and the end: a completion or the code of an error.
 type Outcome = (String, String, Result<Completion, &'static str>);
 
 fn fold(events: &[&str], end: BodyEnd) -> Outcome {
-    let mut decoder = AnswerDecoder::new(ErrorText::default(), 1000);
+    let mut decoder = ChatDecoder::new(ErrorText::default(), 1000);
     let mut end_of = || {
         for event in events {
-            decoder.on_event(event.as_bytes())?;
+            decoder.on_data(event.as_bytes())?;
         }
         decoder.end(end)
     };
     let result = end_of().map_err(|error| error.code());
     let (mut reasoning, mut text) = (String::new(), String::new());
-    while let Some(part) = decoder.take_part() {
+    while let Some(part) = decoder.parts_mut().take() {
         match part {
             StreamPart::Reasoning(part) => reasoning.push_str(&part),
             StreamPart::Text(part) => text.push_str(&part),
@@ -26,7 +27,7 @@ fn fold(events: &[&str], end: BodyEnd) -> Outcome {
             }
         }
     }
-    assert_eq!(decoder.queued_bytes(), 0);
+    assert_eq!(decoder.parts().queued_bytes(), 0);
     (reasoning, text, result)
 }
 
@@ -110,15 +111,15 @@ fn en_02_lone_surrogates_do_not_fail_the_answer() {
 
 #[test]
 fn bytes_that_are_no_utf_8_are_replaced() {
-    let mut decoder = AnswerDecoder::new(ErrorText::default(), 100);
-    decoder.on_event(b"{\"choices\":[{\"delta\":{\"content\":\"a\xED\xA0\x80b\xFF\"}}]}").unwrap();
-    let text = decoder.take_part();
+    let mut decoder = ChatDecoder::new(ErrorText::default(), 100);
+    decoder.on_data(b"{\"choices\":[{\"delta\":{\"content\":\"a\xED\xA0\x80b\xFF\"}}]}").unwrap();
+    let text = decoder.parts_mut().take();
     assert_eq!(text, Some(StreamPart::Text("a\u{FFFD}b\u{FFFD}".to_owned())));
 }
 
 #[test]
 fn neighbours_of_one_kind_are_merged_and_their_order_is_kept() {
-    let mut decoder = AnswerDecoder::new(ErrorText::default(), 100);
+    let mut decoder = ChatDecoder::new(ErrorText::default(), 100);
     for (field, text) in [
         ("reasoning", "a"),
         ("reasoning", "b"),
@@ -127,9 +128,9 @@ fn neighbours_of_one_kind_are_merged_and_their_order_is_kept() {
         ("reasoning", "e"),
     ] {
         let event = json!({"choices": [{"delta": {field: text}}]}).to_string();
-        decoder.on_event(event.as_bytes()).unwrap();
+        decoder.on_data(event.as_bytes()).unwrap();
     }
-    let parts: Vec<StreamPart> = std::iter::from_fn(|| decoder.take_part()).collect();
+    let parts: Vec<StreamPart> = std::iter::from_fn(|| decoder.parts_mut().take()).collect();
     assert_eq!(
         parts,
         [
@@ -150,7 +151,36 @@ fn odd_shapes_are_understood() {
     check(&[&two], "", "hi", done(Finish::Done));
     let nulls = r#"{"choices":[{"delta":null,"finish_reason":null}],"usage":null,"error":null}"#;
     check(&[nulls, HI, STOP], "", "hi", done(Finish::Done));
+    check(&["null", HI, "null", STOP], "", "hi", done(Finish::Done));
     check(&[r#"{"type":"ping"}"#, HI, STOP], "", "hi", done(Finish::Done));
+}
+
+#[test]
+fn ta_01_indexes_and_ids_of_other_types_are_understood() {
+    let call = |index: &str, id: &str, arguments: &str| {
+        format!(
+            r#"{{"choices":[{{"index":"0","delta":{{"tool_calls":[{{"index":{index},"id":{id},"function":{{"name":"f","arguments":{arguments}}}}}]}}}}]}}"#
+        )
+    };
+    let arguments = |events: &[&str]| {
+        let completion = fold(events, BodyEnd::Clean).2.expect("an answer");
+        completion.tool_calls.into_iter().map(|call| call.arguments_json).collect::<Vec<_>>()
+    };
+    let (one, two) = (r#""{\"a\":1}""#, r#""{\"a\":2}""#);
+    let text = [call(r#""0""#, r#""x""#, one), call(r#""1""#, r#""y""#, two)];
+    assert_eq!(arguments(&[&text[0], &text[1], STOP]), [r#"{"a":1}"#, r#"{"a":2}"#]);
+    let number = [call("0", "7", one), call("0", "8", two)];
+    assert_eq!(arguments(&[&number[0], &number[1], STOP]), [r#"{"a":1}"#, r#"{"a":2}"#]);
+    let none = [call("-1", r#""x""#, r#""{\"a\"""#), call("-1", r#""x""#, r#"":3}""#)];
+    assert_eq!(arguments(&[&none[0], &none[1], STOP]), [r#"{"a":3}"#]);
+    assert_eq!(arguments(&[&call("1.0", "null", one), STOP]), [r#"{"a":1}"#]);
+}
+
+#[test]
+fn a_great_many_empty_calls_pass_the_limit() {
+    let calls: Vec<_> = (0..20).map(|index| json!({"index": index})).collect();
+    let event = json!({"choices": [{"delta": {"tool_calls": calls}}]}).to_string();
+    assert_eq!(fold(&[&event], BodyEnd::Clean).2, Err("PROVIDER_ANSWER_TOO_LARGE"));
 }
 
 #[test]
@@ -206,7 +236,7 @@ fn usage_is_read_in_every_form() {
 fn too_long_an_answer_is_refused() {
     let event = json!({"choices": [{"delta": {"content": "x".repeat(600)}}]}).to_string();
     let (_, text, end) = fold(&[&event, &event], BodyEnd::Clean);
-    assert_eq!((text.len(), end), (1200, Err("PROVIDER_ANSWER_TOO_LARGE")));
+    assert_eq!((text.len(), end), (600, Err("PROVIDER_ANSWER_TOO_LARGE")));
 }
 
 #[test]
@@ -252,10 +282,10 @@ fn en_02_arguments_may_hold_escaped_halves_across_deltas() {
 #[test]
 fn a_whole_body_is_one_answer() {
     let whole = |body: &str| {
-        let mut decoder = AnswerDecoder::new(ErrorText::default(), 100);
+        let mut decoder = ChatDecoder::new(ErrorText::default(), 100);
         let result =
             decoder.on_whole_body(body.as_bytes()).and_then(|()| decoder.end(BodyEnd::Clean));
-        (decoder.take_part(), result.map_err(|error| error.code()))
+        (decoder.parts_mut().take(), result.map_err(|error| error.code()))
     };
     let hi = || Some(StreamPart::Text("hi".to_owned()));
     let body = r#"{"choices":[{"message":{"role":"assistant","content":"hi"}}]}"#;

@@ -8,9 +8,9 @@ use bytes::Bytes;
 use futures_util::Stream;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::answer::{AnswerDecoder, BodyEnd};
-use crate::sse::SseDecoder;
-use crate::{LlmError, StreamPart};
+use super::sse::{SseDecoder, SseEvent};
+use super::{AnswerDecoder, BodyEnd};
+use crate::{LlmError, StreamPart, Timeouts};
 
 /// Reads that are merged into one part at most: other tasks want to run too.
 const MAX_MERGED_READS: usize = 256;
@@ -23,17 +23,17 @@ const CLOSING_GRACE: Duration = Duration::from_millis(20);
 
 /// How long the usage and `[DONE]` may come after the model said that it is done. Some servers send
 /// neither and keep the connection open.
-pub(super) const AFTER_FINISH: Duration = Duration::from_secs(2);
+const AFTER_FINISH: Duration = Duration::from_secs(2);
 
 /// Idle timeouts in which something of the answer must come. Comments and half lines, which are a
 /// server's word that it still works, buy no more time than that.
-pub(super) const IDLE_TIMEOUTS_WITHOUT_CONTENT: u32 = 10;
+const IDLE_TIMEOUTS_WITHOUT_CONTENT: u32 = 10;
 
 type Body = Pin<Box<dyn Stream<Item = reqwest::Result<Bytes>> + Send>>;
 
 /// How the body is written.
 #[derive(Debug)]
-pub(super) enum BodyFormat {
+pub(crate) enum BodyFormat {
     /// An event stream.
     Events(SseDecoder),
     /// One JSON text, gathered here, from a server that does not stream.
@@ -42,28 +42,49 @@ pub(super) enum BodyFormat {
 
 /// What is expected of the body, and how long it is waited for.
 #[derive(Debug, Clone)]
-pub(super) struct Limits {
-    pub(super) base_url: String,
-    pub(super) first_byte: Duration,
+pub(crate) struct Limits {
+    pub(crate) base_url: String,
+    pub(crate) first_byte: Duration,
     /// When the first byte of the body must be there.
-    pub(super) first_byte_by: Instant,
+    pub(crate) first_byte_by: Instant,
     /// The longest silence.
-    pub(super) idle: Duration,
+    pub(crate) idle: Duration,
     /// The longest time in which bytes come and nothing of the answer.
-    pub(super) without_content: Duration,
+    pub(crate) without_content: Duration,
     /// The longest wait for what may follow the end of the answer.
-    pub(super) after_finish: Duration,
+    pub(crate) after_finish: Duration,
     /// What is wrong when the body holds no answer at all; `None` when it is just empty.
-    pub(super) nothing_understood: Option<String>,
+    pub(crate) nothing_understood: Option<String>,
     /// Most bytes of a whole body.
-    pub(super) max_bytes: usize,
+    pub(crate) max_bytes: usize,
+}
+
+impl Limits {
+    /// The usual limits of an endpoint's answers.
+    pub(crate) fn new(
+        base_url: &str,
+        timeouts: Timeouts,
+        first_byte_by: Instant,
+        max_bytes: usize,
+    ) -> Self {
+        Self {
+            base_url: base_url.to_owned(),
+            first_byte: timeouts.first_byte,
+            first_byte_by,
+            idle: timeouts.idle,
+            without_content: timeouts.idle.saturating_mul(IDLE_TIMEOUTS_WITHOUT_CONTENT),
+            after_finish: AFTER_FINISH,
+            nothing_understood: None,
+            max_bytes,
+        }
+    }
 }
 
 /// Reads an answer. Dropping it closes the connection.
-pub(super) struct AnswerStream {
+pub(crate) struct AnswerStream<D> {
     body: Body,
     format: BodyFormat,
-    decoder: AnswerDecoder,
+    decoder: D,
     limits: Limits,
     timer: Pin<Box<Sleep>>,
     has_begun: bool,
@@ -87,13 +108,8 @@ enum State {
     Over,
 }
 
-impl AnswerStream {
-    pub(super) fn new(
-        body: Body,
-        format: BodyFormat,
-        decoder: AnswerDecoder,
-        limits: Limits,
-    ) -> Self {
+impl<D: AnswerDecoder> AnswerStream<D> {
+    pub(crate) fn new(body: Body, format: BodyFormat, decoder: D, limits: Limits) -> Self {
         let timer = Box::pin(sleep_until(limits.first_byte_by));
         Self {
             body,
@@ -114,17 +130,17 @@ impl AnswerStream {
     fn read(&mut self, cx: &mut Context<'_>) -> bool {
         for _ in 0..MAX_MERGED_READS {
             let result = match self.body.as_mut().poll_next(cx) {
-                Poll::Ready(Some(Ok(bytes))) => self.take(&bytes),
+                Poll::Ready(Some(Ok(bytes))) => self.take_bytes(&bytes),
                 Poll::Ready(Some(Err(error))) => {
                     tracing::debug!(
-                        error = %crate::http_client::causes(&error.without_url()),
+                        error = %crate::http::client::causes(&error.without_url()),
                         "the answer broke off"
                     );
                     self.end(BodyEnd::Broken);
                     Ok(())
                 }
                 Poll::Ready(None) => self.take_end(),
-                Poll::Pending => return self.decoder.queued_bytes() > 0,
+                Poll::Pending => return self.decoder.parts().queued_bytes() > 0,
             };
             if let Err(error) = result {
                 self.state = State::Ended(Err(error));
@@ -133,14 +149,14 @@ impl AnswerStream {
                 self.timer.as_mut().reset(Instant::now() + CLOSING_GRACE);
             }
             if !matches!(self.state, State::Reading)
-                || self.decoder.queued_bytes() >= MAX_MERGED_BYTES
+                || self.decoder.parts().queued_bytes() >= MAX_MERGED_BYTES
             {
                 return true;
             }
         }
         // Reads without text: come back at once, but let others run.
         cx.waker().wake_by_ref();
-        self.decoder.queued_bytes() > 0
+        self.decoder.parts().queued_bytes() > 0
     }
 
     /// Reads to the end of the body, which says nothing any more.
@@ -153,7 +169,7 @@ impl AnswerStream {
         self.timer.as_mut().poll(cx)
     }
 
-    fn take(&mut self, bytes: &[u8]) -> Result<(), LlmError> {
+    fn take_bytes(&mut self, bytes: &[u8]) -> Result<(), LlmError> {
         if bytes.is_empty() {
             return Ok(());
         }
@@ -161,7 +177,7 @@ impl AnswerStream {
         self.has_progress = true;
         let Self { format, decoder, limits, .. } = self;
         match format {
-            BodyFormat::Events(events) => events.push(bytes, |data| decoder.on_event(data)),
+            BodyFormat::Events(events) => events.push(bytes, |event| on_event(decoder, event)),
             BodyFormat::Whole(body) if body.len() + bytes.len() > limits.max_bytes => {
                 Err(LlmError::TooLarge { limit: limits.max_bytes })
             }
@@ -176,7 +192,7 @@ impl AnswerStream {
         let decoder = &mut self.decoder;
         match &mut self.format {
             BodyFormat::Events(events) => {
-                let last = events.finish(|data| decoder.on_event(data));
+                let last = events.finish(|event| on_event(decoder, event));
                 // Half a line is what a cut leaves behind, and says nothing about the protocol.
                 if let Err(error) = last
                     && !matches!(error, LlmError::Protocol { .. })
@@ -228,10 +244,10 @@ impl AnswerStream {
     }
 }
 
-impl AnswerStream {
+impl<D: AnswerDecoder> AnswerStream<D> {
     /// When the time is up, now that bytes came.
     fn deadline(&mut self, now: Instant) -> Instant {
-        let content_bytes = self.decoder.content_bytes();
+        let content_bytes = self.decoder.parts().content_bytes();
         if content_bytes != self.content_bytes {
             self.content_bytes = content_bytes;
             self.content_by = None;
@@ -245,14 +261,14 @@ impl AnswerStream {
     }
 }
 
-impl Stream for AnswerStream {
+impl<D: AnswerDecoder> Stream for AnswerStream<D> {
     type Item = Result<StreamPart, LlmError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = &mut *self;
         loop {
             // Kinds of parts alternate in the queue: all but the last have their final length.
-            if let Some(part) = this.decoder.take_part() {
+            if let Some(part) = this.decoder.parts_mut().take() {
                 return Poll::Ready(Some(Ok(part)));
             }
             match std::mem::replace(&mut this.state, State::Over) {
@@ -273,6 +289,11 @@ impl Stream for AnswerStream {
             }
         }
     }
+}
+
+/// Hands an event over unless nothing counts any more.
+fn on_event<D: AnswerDecoder>(decoder: &mut D, event: SseEvent<'_>) -> Result<(), LlmError> {
+    if decoder.is_done() { Ok(()) } else { decoder.on_event(event) }
 }
 
 #[cfg(test)]

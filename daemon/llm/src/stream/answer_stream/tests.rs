@@ -4,7 +4,8 @@ use futures_util::{StreamExt as _, stream};
 use proptest::prelude::*;
 
 use super::*;
-use crate::error_text::ErrorText;
+use crate::http::error_text::ErrorText;
+use crate::open_ai::ChatDecoder;
 use crate::{Completion, Finish};
 
 /// A recorded stream with everything in it that cuts could break.
@@ -49,7 +50,7 @@ fn read(pieces: Vec<Vec<u8>>) -> Result<Answer, LlmError> {
 fn read_body(body: Body, limits: Limits) -> Result<Answer, LlmError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(async {
-        let decoder = AnswerDecoder::new(ErrorText::default(), 10_000);
+        let decoder = ChatDecoder::new(ErrorText::default(), 10_000);
         let format = BodyFormat::Events(SseDecoder::default());
         let mut answer = AnswerStream::new(body, format, decoder, limits);
         let (mut reasoning, mut text, mut end) = (String::new(), String::new(), None);
@@ -133,18 +134,18 @@ fn ps_04_drips_without_content_end_in_an_idle_timeout() {
 fn ps_04_content_keeps_a_slow_answer_alive() {
     tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
         let limits = Limits { without_content: SHORT, ..patient() };
-        let decoder = AnswerDecoder::new(ErrorText::default(), 10_000);
+        let decoder = ChatDecoder::new(ErrorText::default(), 10_000);
         let format = BodyFormat::Events(SseDecoder::default());
         let mut answer = AnswerStream::new(stream::pending().boxed(), format, decoder, limits);
         let start = Instant::now();
         let at = |ms: u64| start + Duration::from_millis(ms);
-        AnswerStream::take(&mut answer, b": working\n\n").unwrap();
+        answer.take_bytes(b": working\n\n").unwrap();
         assert_eq!(answer.deadline(at(0)), at(50));
-        AnswerStream::take(&mut answer, b": working\n\n").unwrap();
+        answer.take_bytes(b": working\n\n").unwrap();
         assert_eq!(answer.deadline(at(40)), at(50));
-        AnswerStream::take(&mut answer, SAID.as_bytes()).unwrap();
+        answer.take_bytes(SAID.as_bytes()).unwrap();
         assert_eq!(answer.deadline(at(45)), at(95));
-        AnswerStream::take(&mut answer, b": working\n\n").unwrap();
+        answer.take_bytes(b": working\n\n").unwrap();
         assert_eq!(answer.deadline(at(60)), at(95));
     });
 }

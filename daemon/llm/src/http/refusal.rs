@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::error_text::ErrorText;
+use super::overflow;
 use crate::LlmError;
-use crate::error_text::ErrorText;
 
 /// What a provider says about an error, in any of the known shapes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub(crate) struct Refusal {
     pub(crate) message: String,
     /// Codes and types, in lower case.
     pub(crate) codes: Vec<String>,
+    /// The model's window in tokens, where the error is about it and names it.
+    pub(crate) limit_tokens: Option<u64>,
     /// When to try again.
     pub(crate) retry_after: Option<Duration>,
 }
@@ -30,7 +33,9 @@ impl Refusal {
             Ok(value) => Self::from_json(&value),
             Err(_no_json) => {
                 let text = String::from_utf8_lossy(body);
-                Self { message: strip_tags(&text), ..Self::default() }
+                let message = strip_tags(&text);
+                let limit_tokens = overflow::limit_tokens(&Value::Null, &message);
+                Self { message, limit_tokens, ..Self::default() }
             }
         };
         if refusal.message.trim().is_empty() {
@@ -39,6 +44,15 @@ impl Refusal {
         refusal.status = status;
         refusal.retry_after = retry_after;
         refusal
+    }
+
+    /// Reads the data of an event that holds an error.
+    pub(crate) fn from_event(data: &[u8]) -> Self {
+        let value = serde_json::from_slice(data).unwrap_or_else(|_odd| {
+            // Escaped halves of characters, which `Value` does not take.
+            Value::String(String::from_utf8_lossy(data).into_owned())
+        });
+        Self::from_json(&value)
     }
 
     /// Reads an error object: `{"error": {...}}`, the inner object, a text, or a list of them.
@@ -66,6 +80,7 @@ impl Refusal {
                 .and_then(|code| u16::try_from(code).ok())
                 .filter(|code| (400..600).contains(code))
                 .unwrap_or(0),
+            limit_tokens: overflow::limit_tokens(error, &message),
             message,
             codes: codes.map(str::to_ascii_lowercase).collect(),
             retry_after: None,
@@ -77,10 +92,15 @@ impl Refusal {
         let message = text.clean(&self.message);
         let Self { status, retry_after, .. } = self;
         if self.is_overflow() {
-            return LlmError::ContextOverflow { limit_tokens: None, message };
+            return LlmError::ContextOverflow { limit_tokens: self.limit_tokens, message };
         }
         if status == 402 || self.has_code(QUOTA_CODES) || self.says(QUOTA_PHRASES) {
             return LlmError::Quota { message };
+        }
+        if self.has_code(REFUSED_CODES)
+            || (matches!(status, 400 | 403) && self.says(REFUSED_PHRASES))
+        {
+            return LlmError::Refused { status, message };
         }
         if matches!(status, 401 | 403) || (self.is_vague() && self.has_code(AUTH_CODES)) {
             return LlmError::Auth { status, message };
@@ -109,7 +129,7 @@ impl Refusal {
     fn is_overflow(&self) -> bool {
         match self.status {
             413 => true,
-            0 | 400 | 422 | 500 => self.has_code(OVERFLOW_CODES) || self.says(OVERFLOW_PHRASES),
+            0 | 400 | 422 | 500 => self.has_code(overflow::CODES) || self.says(overflow::PHRASES),
             _ => false,
         }
     }
@@ -124,33 +144,33 @@ impl Refusal {
     }
 }
 
-const OVERFLOW_CODES: &[&str] = &[
-    "context_length_exceeded",
-    "exceed_context_size_error",
-    "context_window_exceeded",
-    "model_context_window_exceeded",
-];
-/// OpenAI and vLLM; llama.cpp; Ollama; vLLM; Anthropic behind gateways; Google; OpenRouter and others.
-const OVERFLOW_PHRASES: &[&str] = &[
-    "maximum context length",
-    "context size",
-    "input length exceeds",
-    "longer than the maximum model length",
-    "prompt is too long",
-    "too long to fit into the model",
-    "input token count",
-    "context window",
-    "context length",
-];
 const QUOTA_CODES: &[&str] = &[
     "insufficient_quota",
     "billing_hard_limit_reached",
     "billing_not_active",
+    "billing_error",
     "insufficient_balance",
     "insufficient_credits",
     "exceeded_current_quota_error",
 ];
-const QUOTA_PHRASES: &[&str] = &["insufficient balance", "exceeded your current quota"];
+/// DeepSeek; OpenAI; Anthropic.
+const QUOTA_PHRASES: &[&str] =
+    &["insufficient balance", "exceeded your current quota", "credit balance is too low"];
+/// OpenAI and Azure, and others.
+const REFUSED_CODES: &[&str] = &[
+    "content_filter",
+    "content_policy_violation",
+    "responsibleaipolicyviolation",
+    "moderation_blocked",
+    "data_inspection_failed",
+];
+/// Azure; OpenRouter; DeepSeek.
+const REFUSED_PHRASES: &[&str] = &[
+    "content management policy",
+    "flagged by moderation",
+    "requires moderation",
+    "content exists risk",
+];
 const AUTH_CODES: &[&str] =
     &["invalid_api_key", "authentication_error", "permission_error", "unauthorized"];
 const RATE_CODES: &[&str] = &[
@@ -170,6 +190,7 @@ const SERVER_CODES: &[&str] = &[
     "engine_overloaded_error",
     "service_unavailable",
     "timeout",
+    "timeout_error",
     "unavailable",
 ];
 const INVALID_CODES: &[&str] = &["invalid_request_error", "invalid_request", "badrequesterror"];

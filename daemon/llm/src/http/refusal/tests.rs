@@ -73,6 +73,45 @@ fn an_overflow_is_known_by_code_or_words() {
 }
 
 #[test]
+fn the_window_that_an_overflow_names_is_kept() {
+    let limit = |status: u16, body: &str| {
+        let refusal = Refusal::from_body(status, body.as_bytes(), None);
+        match refusal.into_error(&ErrorText::default()) {
+            LlmError::ContextOverflow { limit_tokens, .. } => limit_tokens,
+            other => panic!("{body}: {other:?}"),
+        }
+    };
+    assert_eq!(
+        limit(
+            400,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}"#
+        ),
+        Some(200_000)
+    );
+    assert_eq!(
+        limit(
+            400,
+            r#"{"error":{"code":400,"message":"request (4390 tokens) exceeds it","type":"exceed_context_size_error","n_prompt_tokens":4390,"n_ctx":4096}}"#
+        ),
+        Some(4096)
+    );
+    assert_eq!(limit(422, "This model's maximum context length is 16384 tokens."), Some(16384));
+    assert_eq!(limit(413, r#"{"error":{"type":"request_too_large","message":"m"}}"#), None);
+}
+
+#[test]
+fn a_policy_that_refuses_is_no_bad_key() {
+    for (status, body) in [
+        (400, r#"{"error":{"code":"content_filter","message":"m"}}"#),
+        (403, r#"{"error":{"code":403,"message":"Your input was flagged by moderation"}}"#),
+        (400, r#"{"error":{"message":"Content Exists Risk","type":"invalid_request_error"}}"#),
+        (0, r#"{"error":{"code":"content_policy_violation","message":"m"}}"#),
+    ] {
+        check(status, body, "PROVIDER_CONTENT_REFUSED");
+    }
+}
+
+#[test]
 fn codes_refine_a_vague_status() {
     check(429, r#"{"error":{"message":"no","code":"insufficient_quota"}}"#, "PROVIDER_QUOTA");
     check(403, r#"{"error":{"message":"Insufficient Balance"}}"#, "PROVIDER_QUOTA");
@@ -92,6 +131,19 @@ fn errors_in_the_stream_are_told_apart() {
     check(0, r#"{"error":{"message":"m","code":429}}"#, "PROVIDER_RATE_LIMITED");
     check(0, r#"{"error":{"message":"m","code":"401"}}"#, "PROVIDER_AUTH");
     check(0, r#"{"error":{"message":"m","type":"rate_limit_error"}}"#, "PROVIDER_RATE_LIMITED");
+    let anthropic = |kind: &str| {
+        format!(r#"{{"type":"error","error":{{"type":"{kind}","message":"m"}},"request_id":"r"}}"#)
+    };
+    check(0, &anthropic("overloaded_error"), "PROVIDER_ERROR");
+    check(0, &anthropic("api_error"), "PROVIDER_ERROR");
+    check(0, &anthropic("timeout_error"), "PROVIDER_ERROR");
+    check(0, &anthropic("rate_limit_error"), "PROVIDER_RATE_LIMITED");
+    check(0, &anthropic("authentication_error"), "PROVIDER_AUTH");
+    check(0, &anthropic("permission_error"), "PROVIDER_AUTH");
+    check(0, &anthropic("billing_error"), "PROVIDER_QUOTA");
+    check(0, &anthropic("not_found_error"), "PROVIDER_NOT_FOUND");
+    check(0, &anthropic("request_too_large"), "CONTEXT_OVERFLOW");
+    check(0, &anthropic("invalid_request_error"), "PROVIDER_REFUSED_REQUEST");
     check(
         0,
         r#"{"error":{"message":"m","type":"invalid_request_error"}}"#,

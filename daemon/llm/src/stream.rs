@@ -1,0 +1,13 @@
+//! Reading streamed answers: what the APIs share. Each API brings an [`AnswerDecoder`].
+
+mod answer_stream;
+pub(crate) mod call;
+mod decoder;
+mod parts;
+pub(crate) mod sse;
+pub(crate) mod surrogates;
+pub(crate) mod wire_text;
+
+pub(crate) use answer_stream::{AnswerStream, BodyFormat, Limits};
+pub(crate) use decoder::{AnswerDecoder, BodyEnd};
+pub(crate) use parts::Parts;
