@@ -24,7 +24,7 @@ mod pty;
 #[cfg(feature = "daemon")]
 mod tools;
 
-pub use llm_server::{Gate, LlmServer, Pace, RecordedRequest, Reply};
+pub use llm_server::{Api, ChaosRates, Gate, LlmServer, Pace, RecordedRequest, Reply};
 
 #[cfg(feature = "daemon")]
 pub use clock::{FakeClock, SeqIds};

@@ -1,4 +1,5 @@
-//! A scripted OpenAI-compatible model server over real HTTP on loopback.
+//! A scripted model server over real HTTP on loopback. It speaks Chat Completions, Anthropic Messages
+//! and OpenAI Responses on one port.
 //!
 //! ```no_run
 //! # async fn example() {
@@ -13,32 +14,45 @@
 //! # }
 //! ```
 //!
-//! Every request for `/chat/completions` is recorded and answered with, in this order: a 400 when it
-//! breaks a [rule](LlmServer::lenient); the first [`push_when`](LlmServer::push_when) reply that
-//! matches; the next [pushed](LlmServer::push) reply; the [default](LlmServer::set_default), which
-//! echoes the last user message. HTTP is written by hand because tests must control every byte.
+//! Every request for `/chat/completions`, `/messages` or `/responses` is recorded and answered with,
+//! in this order: an error when it breaks a [rule](LlmServer::lenient) of its API; the first
+//! [`push_when`](LlmServer::push_when) reply that matches; the next [pushed](LlmServer::push) reply;
+//! what [chaos](LlmServer::chaos) has in store; the [default](LlmServer::set_default), which echoes
+//! the last user message. HTTP is written by hand because tests must control every byte.
 
+mod api;
+mod chaos;
 mod gate;
 mod http;
+mod render;
 mod reply;
 mod request;
 mod rules;
+mod script;
+mod sent;
 
 use std::collections::VecDeque;
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+pub use api::Api;
+pub use chaos::ChaosRates;
 pub use gate::Gate;
 pub use reply::{Pace, Reply};
 pub use request::RecordedRequest;
 
-use rules::Rules;
+use chaos::Chaos;
+use render::{About, render};
+use rules::{Rules, Violation};
+use script::Rendered;
+use sent::Sent;
 
 type Matcher = Box<dyn Fn(&RecordedRequest) -> bool + Send + Sync>;
 type DefaultReply = Box<dyn Fn(&RecordedRequest) -> Reply + Send + Sync>;
@@ -57,12 +71,16 @@ struct Shared {
     recorded: watch::Sender<Vec<Arc<RecordedRequest>>>,
     disconnects: watch::Sender<usize>,
     connections: AtomicUsize,
+    /// Requests so far, recorded or not.
+    served: AtomicUsize,
 }
 
 struct Script {
     matched: Vec<(Matcher, Reply)>,
     queue: VecDeque<Reply>,
+    chaos: Option<Chaos>,
     default: DefaultReply,
+    sent: Sent,
     rules: Rules,
     violations: Vec<String>,
     models: Vec<String>,
@@ -84,14 +102,17 @@ impl LlmServer {
             script: Mutex::new(Script {
                 matched: Vec::new(),
                 queue: VecDeque::new(),
+                chaos: None,
                 default: Box::new(|request| Reply::text(&request.last_user_text())),
-                rules: Rules { pairing: true, reasoning: false },
+                sent: Sent::default(),
+                rules: Rules { form: true, reasoning: false },
                 violations: Vec::new(),
                 models: vec!["scripted".to_owned()],
             }),
             recorded: watch::Sender::new(Vec::new()),
             disconnects: watch::Sender::new(0),
             connections: AtomicUsize::new(0),
+            served: AtomicUsize::new(0),
         });
         let mut tasks = JoinSet::new();
         tasks.spawn(accept(listener, Arc::clone(&shared)));
@@ -138,17 +159,27 @@ impl LlmServer {
         self.shared.script().models = models.iter().map(|model| (*model).to_owned()).collect();
     }
 
-    /// Stops checking messages.
+    /// Answers by chance from now on, by these rates and always alike for a seed and the number of the
+    /// request. Silences last `stall`. Requests are counted but recorded no more, so that a soak does
+    /// not fill the memory.
+    pub fn chaos(&self, seed: u64, rates: ChaosRates, stall: Duration) {
+        self.shared.script().chaos = Some(Chaos { seed, rates, stall });
+    }
+
+    /// Stops checking requests.
     ///
-    /// At first the server answers 400 to requests that strict providers refuse: a tool call without
-    /// exactly one result after it in order, a result without call, an id used twice, blank text, an
-    /// empty message, an unknown role.
+    /// At first the server answers 400 to requests that strict providers of the API refuse. All: a tool
+    /// call without exactly one result after it, a result without call, an id used twice, arguments
+    /// that are no object, blank text, an empty message, an unknown role. Messages also: roles that
+    /// do not alternate from user to user, no limit of output, more thinking than output, signed
+    /// blocks that the server did not send or not in this order, a missing key or version. Responses also:
+    /// reasoning that was changed or lost what followed it.
     pub fn lenient(&self) {
-        self.shared.script().rules.pairing = false;
+        self.shared.script().rules.form = false;
     }
 
     /// Answers 400 when an assistant message with tool calls comes without `reasoning_content`, or
-    /// with a blank one in the running turn, as DeepSeek's thinking mode does.
+    /// with a blank one in the running turn, as DeepSeek's thinking mode does. Chat Completions only.
     pub fn demand_reasoning(&self) {
         self.shared.script().rules.reasoning = true;
     }
@@ -163,12 +194,17 @@ impl LlmServer {
         self.shared.connections.load(Ordering::Relaxed)
     }
 
-    /// The chat requests so far, in order of arrival.
+    /// Requests for answers so far, also those that chaos does not record.
+    pub fn served(&self) -> usize {
+        self.shared.served.load(Ordering::Relaxed)
+    }
+
+    /// The requests for answers so far, in order of arrival.
     pub fn requests(&self) -> Vec<Arc<RecordedRequest>> {
         self.shared.recorded.borrow().clone()
     }
 
-    /// Waits for the `n`-th chat request (from 1).
+    /// Waits for the `n`-th request for an answer (from 1).
     #[expect(clippy::expect_used, reason = "the sender lives in self, and n counts from 1")]
     pub async fn wait_for_request(&self, n: usize) -> Arc<RecordedRequest> {
         let mut recorded = self.shared.recorded.subscribe();
@@ -190,23 +226,35 @@ impl Shared {
         self.script.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records a chat request and decides on its reply.
-    fn answer(&self, request: RecordedRequest) -> Reply {
+    /// Records a request and decides on its reply.
+    fn answer(&self, request: RecordedRequest) -> Rendered {
         let request = Arc::new(request);
+        let serial = self.served.fetch_add(1, Ordering::Relaxed) + 1;
+        let api = request.api().unwrap_or(Api::Chat);
+        let about = About { api, model: request.model().to_owned(), serial };
         let mut script = self.script();
-        let reply = if let Err(violation) = script.rules.check(&request.body) {
-            script.violations.push(violation.clone());
-            Reply::error(400, "invalid_request_error", &violation)
+        let checked = script.rules.check(api, &request, &script.sent);
+        let mut is_recorded = true;
+        let reply = if let Err(Violation { status, code, message }) = checked {
+            script.violations.push(message.clone());
+            Reply::error(status, code, &message)
         } else if let Some(at) = script.matched.iter().position(|(matches, _)| matches(&request)) {
             script.matched.remove(at).1
         } else if let Some(reply) = script.queue.pop_front() {
             reply
+        } else if let Some(chaos) = &script.chaos {
+            is_recorded = false;
+            chaos.answer(serial, &request)
         } else {
             (script.default)(&request)
         };
+        let rendered = render(&reply, &about);
+        script.sent.remember(&about, &rendered.bytes());
         drop(script);
-        self.recorded.send_modify(|all| all.push(request));
-        reply
+        if is_recorded {
+            self.recorded.send_modify(|all| all.push(request));
+        }
+        rendered
     }
 
     fn models(&self) -> Vec<String> {

@@ -7,9 +7,11 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
+use tokio::time::sleep;
 
-use super::reply::{Cuts, End, Framing, Part};
-use super::{Pace, RecordedRequest, Reply, Shared};
+use super::render::json_body;
+use super::script::{Cuts, End, Framing, Rendered, Write};
+use super::{Pace, RecordedRequest, Shared};
 
 /// Most bytes of a request's head.
 const MAX_HEAD: usize = 64 * 1024;
@@ -22,15 +24,14 @@ pub(super) async fn serve(mut stream: TcpStream, shared: Arc<Shared>) {
     drop(stream.set_nodelay(true));
     let mut unread = Vec::new();
     while let Ok(Some(request)) = read_request(&mut stream, &mut unread).await {
-        let is_chat = request.path.ends_with("/chat/completions");
-        let reply = if is_chat {
+        let path = request.path.split('?').next().unwrap_or_default();
+        let reply = if request.api().is_some() {
             shared.answer(request)
-        } else if request.path.ends_with("/models") {
-            let models: Vec<Value> = shared.models().iter().map(|id| json!({"id": id})).collect();
-            let body = json!({"object": "list", "data": models}).to_string();
-            Reply::body(200, "application/json", body)
+        } else if path.ends_with("/models") {
+            json_body(200, &model_list(&shared.models()))
         } else {
-            Reply::error(404, "not_found", "no such path")
+            let message = format!("no such path: {path}");
+            json_body(404, &json!({"error": {"message": message, "code": "not_found"}}))
         };
         match write_reply(&mut stream, &reply).await {
             Ok(After::KeepAlive) => {}
@@ -87,44 +88,60 @@ enum After {
     Close,
 }
 
-async fn write_reply(stream: &mut TcpStream, reply: &Reply) -> io::Result<After> {
-    match &reply.before_headers {
-        Some(Part::Wait(gate)) => unless_client_leaves(stream, gate.pass()).await?,
-        Some(Part::Stall) => unless_client_leaves(stream, std::future::pending()).await?,
-        Some(Part::Bytes(_) | Part::Repeat { .. }) => return Ok(After::Close),
+/// The models in the form of OpenAI, with what Anthropic's has beside.
+fn model_list(models: &[String]) -> Value {
+    let model =
+        |id: &String| json!({"id": id, "object": "model", "type": "model", "display_name": id});
+    let data: Vec<Value> = models.iter().map(model).collect();
+    json!({
+        "object": "list", "data": data, "has_more": false,
+        "first_id": models.first(), "last_id": models.last(),
+    })
+}
+
+async fn write_reply(stream: &mut TcpStream, reply: &Rendered) -> io::Result<After> {
+    match &reply.how.before_headers {
+        Some(Write::Wait(gate)) => unless_client_leaves(stream, gate.pass()).await?,
+        Some(Write::Pause(time)) => unless_client_leaves(stream, sleep(*time)).await?,
+        Some(Write::Stall) => unless_client_leaves(stream, std::future::pending()).await?,
+        Some(Write::Bytes(_) | Write::Repeat { .. }) => return Ok(After::Close),
         None => {}
     }
     let mut body = BodyWriter { out: head(reply).into_bytes(), reply, position: 0 };
-    for part in &reply.parts {
-        match part {
-            Part::Bytes(bytes) => body.write(stream, bytes).await?,
-            Part::Repeat { bytes, count, pace: Pace::EachWrite } => {
+    for write in &reply.writes {
+        match write {
+            Write::Bytes(bytes) => body.write(stream, bytes).await?,
+            Write::Repeat { bytes, count, pace: Pace::EachWrite } => {
                 for _ in 0..*count {
                     body.write(stream, bytes).await?;
                 }
             }
-            Part::Repeat { bytes, count, pace: Pace::Coalesced } => {
+            Write::Repeat { bytes, count, pace: Pace::Coalesced } => {
                 let fit = (BLOCK / bytes.len().max(1)).max(1);
                 for start in (0..*count).step_by(fit) {
                     body.write(stream, &bytes.repeat(fit.min(count - start))).await?;
                 }
             }
-            Part::Wait(gate) => {
+            Write::Wait(gate) => {
                 body.flush(stream).await?;
                 unless_client_leaves(stream, gate.pass()).await?;
             }
-            Part::Stall => {
+            Write::Pause(time) => {
+                body.flush(stream).await?;
+                unless_client_leaves(stream, sleep(*time)).await?;
+            }
+            Write::Stall => {
                 body.flush(stream).await?;
                 unless_client_leaves(stream, std::future::pending()).await?;
             }
         }
     }
-    if reply.end == End::Clean && reply.framing == Framing::Chunked {
+    if reply.how.end == End::Clean && reply.how.framing == Framing::Chunked {
         body.out.extend_from_slice(b"0\r\n\r\n");
     }
     body.flush(stream).await?;
-    match reply.end {
-        End::Clean if reply.framing != Framing::UntilClose => Ok(After::KeepAlive),
+    match reply.how.end {
+        End::Clean if reply.how.framing != Framing::UntilClose => Ok(After::KeepAlive),
         End::Clean | End::Cut => Ok(After::Close),
         End::Reset => {
             stream.set_zero_linger()?;
@@ -133,22 +150,22 @@ async fn write_reply(stream: &mut TcpStream, reply: &Reply) -> io::Result<After>
     }
 }
 
-fn head(reply: &Reply) -> String {
-    let mut head = format!("HTTP/1.1 {} Scripted\r\n", reply.status);
-    for (name, value) in &reply.headers {
+fn head(reply: &Rendered) -> String {
+    let mut head = format!("HTTP/1.1 {} Scripted\r\n", reply.how.status);
+    for (name, value) in &reply.how.headers {
         // Writing to a String cannot fail.
         let _ = write!(head, "{name}: {value}\r\n");
     }
-    match reply.framing {
+    match reply.how.framing {
         Framing::Chunked => head.push_str("transfer-encoding: chunked\r\n"),
         Framing::UntilClose => head.push_str("connection: close\r\n"),
         Framing::Length => {
-            let length = |part: &Part| match part {
-                Part::Bytes(bytes) => bytes.len(),
-                Part::Repeat { bytes, count, .. } => bytes.len() * count,
-                Part::Wait(_) | Part::Stall => 0,
+            let length = |write: &Write| match write {
+                Write::Bytes(bytes) => bytes.len(),
+                Write::Repeat { bytes, count, .. } => bytes.len() * count,
+                Write::Wait(_) | Write::Pause(_) | Write::Stall => 0,
             };
-            let length: usize = reply.parts.iter().map(length).sum();
+            let length: usize = reply.writes.iter().map(length).sum();
             let _ = write!(head, "content-length: {length}\r\n");
         }
     }
@@ -159,7 +176,7 @@ fn head(reply: &Reply) -> String {
 struct BodyWriter<'a> {
     /// Framed bytes not given to the socket yet.
     out: Vec<u8>,
-    reply: &'a Reply,
+    reply: &'a Rendered,
     /// Bytes of the body so far.
     position: usize,
 }
@@ -167,8 +184,9 @@ struct BodyWriter<'a> {
 impl BodyWriter<'_> {
     async fn write(&mut self, stream: &mut TcpStream, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
-            let take = match &self.reply.cuts {
-                Cuts::Parts => bytes.len(),
+            let take = match &self.reply.how.cuts {
+                // Rendering turns a place in the text into an offset.
+                Cuts::Parts | Cuts::Inside { .. } => bytes.len(),
                 Cuts::EveryByte => 1,
                 Cuts::At(offsets) => {
                     let next = offsets.iter().filter(|at| **at > self.position).min();
@@ -178,15 +196,15 @@ impl BodyWriter<'_> {
             let (piece, rest) = bytes.split_at(take);
             bytes = rest;
             self.position += piece.len();
-            if self.reply.framing == Framing::Chunked {
+            if self.reply.how.framing == Framing::Chunked {
                 self.out.extend_from_slice(format!("{:x}\r\n", piece.len()).as_bytes());
                 self.out.extend_from_slice(piece);
                 self.out.extend_from_slice(b"\r\n");
             } else {
                 self.out.extend_from_slice(piece);
             }
-            let is_cut_here = match &self.reply.cuts {
-                Cuts::Parts | Cuts::EveryByte => true,
+            let is_cut_here = match &self.reply.how.cuts {
+                Cuts::Parts | Cuts::EveryByte | Cuts::Inside { .. } => true,
                 Cuts::At(offsets) => offsets.contains(&self.position),
             };
             if is_cut_here {

@@ -1,8 +1,11 @@
 //! Scripted replies.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::Gate;
+use super::script::{Cuts, End, Framing, How, Part, Said, Write};
 
 /// How many deltas share a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,53 +18,18 @@ pub enum Pace {
 
 /// One scripted reply: status, headers, and a body of parts that are written one after the other.
 ///
-/// A stream of parts starts with [`Reply::sse`]; unless told otherwise the body then ends cleanly.
+/// It is written once and said in the API of the request: what is not marked as raw is translated.
+/// Deltas and finish reasons are named as Chat Completions names them. A stream of parts starts with
+/// [`Reply::sse`]; unless told otherwise the body then ends cleanly.
 #[derive(Debug, Clone)]
 pub struct Reply {
-    pub(super) status: u16,
-    pub(super) headers: Vec<(String, String)>,
+    pub(super) how: How,
     pub(super) parts: Vec<Part>,
-    pub(super) cuts: Cuts,
-    pub(super) framing: Framing,
-    pub(super) end: End,
-    /// Nothing at all is written before this.
-    pub(super) before_headers: Option<Part>,
-}
-
-/// A piece of the body.
-#[derive(Debug, Clone)]
-pub(super) enum Part {
-    Bytes(Vec<u8>),
-    Repeat { bytes: Vec<u8>, count: usize, pace: Pace },
-    Wait(Gate),
-    Stall,
-}
-
-/// Where parts are cut into several writes.
-#[derive(Debug, Clone)]
-pub(super) enum Cuts {
-    Parts,
-    EveryByte,
-    At(Vec<usize>),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Framing {
-    Chunked,
-    Length,
-    UntilClose,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
-    Clean,
-    Cut,
-    Reset,
 }
 
 /// Whole replies.
 impl Reply {
-    /// A whole streamed answer with usage, as OpenAI sends it.
+    /// A whole streamed answer with usage.
     pub fn text(text: &str) -> Self {
         Self::sse().text_delta(text).finish("stop").usage(10, 5).done()
     }
@@ -73,53 +41,40 @@ impl Reply {
 
     /// A whole streamed answer that calls several tools, each a name and its arguments.
     pub fn tool_calls(calls: &[(&str, &str)]) -> Self {
-        let mut reply = Self::sse();
-        for (index, (name, arguments)) in calls.iter().enumerate() {
-            reply = reply.tool_delta(&json!({
-                "index": index, "id": format!("call_{index}"), "type": "function",
-                "function": {"name": name, "arguments": arguments},
-            }));
-        }
-        reply.finish("tool_calls").usage(10, 5).done()
+        Self::sse().call_deltas(calls).finish("tool_calls").usage(10, 5).done()
     }
 
-    /// An error with the usual JSON body.
+    /// An error with the API's usual JSON body.
     pub fn error(status: u16, code: &str, message: &str) -> Self {
-        let body = json!({"error": {"message": message, "type": code, "code": code}});
-        Self::body(status, "application/json", body.to_string())
+        let mut reply = Self::empty(status, "application/json");
+        reply.how.framing = Framing::Length;
+        reply.say(Said::Refused { code: code.to_owned(), message: message.to_owned() })
     }
 
     /// An answer of one piece, as servers send that ignore `stream`.
     pub fn whole_json(text: &str) -> Self {
-        let body = json!({
-            "id": "chatcmpl-1", "object": "chat.completion",
-            "choices": [{"index": 0, "finish_reason": "stop",
-                         "message": {"role": "assistant", "content": text}}],
-            "usage": {"prompt_tokens": 10, "completion_tokens": 5},
-        });
-        Self::body(200, "application/json", body.to_string())
+        Self::text(text).whole()
     }
 
     /// Any status and body, with a `Content-Length`.
     pub fn body(status: u16, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
         let mut reply = Self::empty(status, content_type);
-        reply.framing = Framing::Length;
-        reply.parts.push(Part::Bytes(body.into()));
-        reply
+        reply.how.framing = Framing::Length;
+        reply.write(Write::Bytes(body.into()))
     }
 
     /// Takes the request and never says anything; the socket stays open.
     pub fn silence() -> Self {
-        let mut reply = Self::empty(200, "text/event-stream");
-        reply.before_headers = Some(Part::Stall);
+        let mut reply = Self::sse();
+        reply.how.before_headers = Some(Write::Stall);
         reply
     }
 
     /// Takes the request and closes the connection.
     pub fn hang_up() -> Self {
-        let mut reply = Self::silence();
-        reply.before_headers = Some(Part::Bytes(Vec::new()));
-        reply.end = End::Cut;
+        let mut reply = Self::sse();
+        reply.how.before_headers = Some(Write::Bytes(Vec::new()));
+        reply.how.end = End::Cut;
         reply
     }
 }
@@ -137,109 +92,140 @@ impl Reply {
         self.delta(&json!({"content": text}))
     }
 
-    /// Reasoning, in the field `reasoning_content`.
+    /// Reasoning: in the field `reasoning_content` of Chat Completions; elsewhere in a block that the
+    /// server signs.
     #[must_use]
     pub fn reasoning(self, text: &str) -> Self {
         self.delta(&json!({"reasoning_content": text}))
     }
 
-    /// One element of `tool_calls`, as it is.
+    /// A whole block of reasoning with this signature (Messages) or encrypted content (Responses).
+    #[must_use]
+    pub fn signed_reasoning(self, text: &str, signature: &str) -> Self {
+        self.say(Said::SignedReasoning { text: text.to_owned(), signature: signature.to_owned() })
+    }
+
+    /// A block of reasoning that nobody may read: `redacted_thinking`, or a reasoning item with
+    /// nothing but encrypted content. Chat Completions has no such thing and says nothing.
+    #[must_use]
+    pub fn redacted_reasoning(self, data: &str) -> Self {
+        self.say(Said::RedactedReasoning { data: data.to_owned() })
+    }
+
+    /// Whole tool calls, each a name and its arguments.
+    #[must_use]
+    pub fn call_deltas(mut self, calls: &[(&str, &str)]) -> Self {
+        for (index, (name, arguments)) in calls.iter().enumerate() {
+            self = self.tool_delta(&json!({
+                "index": index, "id": format!("call_{index}"), "type": "function",
+                "function": {"name": name, "arguments": arguments},
+            }));
+        }
+        self
+    }
+
+    /// One element of `tool_calls`, as it is in Chat Completions. Elsewhere a new id or index starts
+    /// a call, and the server makes up an id that is unique in the conversation.
     #[must_use]
     pub fn tool_delta(self, call: &Value) -> Self {
         self.delta(&json!({"tool_calls": [call]}))
     }
 
-    /// A delta object, as it is.
+    /// A delta object, as it is in Chat Completions.
     #[must_use]
     pub fn delta(self, delta: &Value) -> Self {
-        let choice = json!({"index": 0, "delta": delta, "finish_reason": null});
-        self.chunk(&chunk_of(&json!([choice])))
+        self.say(Said::Delta(delta.clone()))
     }
 
-    /// A chunk with this `finish_reason`.
+    /// Why the answer ends: a `finish_reason`. In Responses this is the event that ends it.
     #[must_use]
     pub fn finish(self, reason: &str) -> Self {
-        let choice = json!({"index": 0, "delta": {}, "finish_reason": reason});
-        self.chunk(&chunk_of(&json!([choice])))
+        self.say(Said::Finish(reason.to_owned()))
     }
 
-    /// The usage chunk.
+    /// The usage. It may stand before or after the finish reason.
     #[must_use]
     pub fn usage(self, prompt_tokens: u64, completion_tokens: u64) -> Self {
-        let mut chunk = chunk_of(&json!([]));
-        if let Some(chunk) = chunk.as_object_mut() {
-            let usage =
-                json!({"prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens});
-            chunk.insert("usage".to_owned(), usage);
-        }
-        self.chunk(&chunk)
+        self.usage_with_cache(prompt_tokens, completion_tokens, 0)
     }
 
-    /// An error object inside the stream.
+    /// The usage with the part of the prompt that was read from the cache.
+    #[must_use]
+    pub fn usage_with_cache(self, prompt: u64, completion: u64, cached: u64) -> Self {
+        self.say(Said::Usage { prompt, completion, cached })
+    }
+
+    /// An error object inside the stream, with "message" and "code" or "type".
     #[must_use]
     pub fn error_event(self, error: &Value) -> Self {
-        self.chunk(&json!({ "error": error }))
+        self.say(Said::Error(error.clone()))
     }
 
-    /// A chunk, as it is.
+    /// What ends the stream: `[DONE]`, `message_stop`, or `response.completed` unless that was sent.
+    #[must_use]
+    pub fn done(self) -> Self {
+        self.say(Said::Done)
+    }
+
+    /// The same text delta `count` times, as fast as the socket takes it.
+    #[must_use]
+    pub fn deltas(self, count: usize, text: &str, pace: Pace) -> Self {
+        self.say(Said::Deltas { text: text.to_owned(), count, pace })
+    }
+
+    /// A chunk, as it is, in every API.
     #[must_use]
     pub fn chunk(self, chunk: &Value) -> Self {
         self.data(&chunk.to_string())
     }
 
-    /// A `data:` event with this text.
+    /// A named event, as it is, in every API.
+    #[must_use]
+    pub fn event(self, name: &str, data: &Value) -> Self {
+        self.raw(format!("event: {name}\ndata: {data}\n\n"))
+    }
+
+    /// A `data:` event with this text, in every API.
     #[must_use]
     pub fn data(self, data: &str) -> Self {
         self.raw(format!("data: {data}\n\n"))
     }
 
-    /// Bytes of the body, as they are.
+    /// Bytes of the body, as they are, in every API.
     #[must_use]
-    pub fn raw(mut self, bytes: impl Into<Vec<u8>>) -> Self {
-        self.parts.push(Part::Bytes(bytes.into()));
-        self
-    }
-
-    /// The `[DONE]` event.
-    #[must_use]
-    pub fn done(self) -> Self {
-        self.data("[DONE]")
-    }
-
-    /// The same text delta `count` times, as fast as the socket takes it.
-    #[must_use]
-    pub fn deltas(mut self, count: usize, text: &str, pace: Pace) -> Self {
-        let choice = json!({"index": 0, "delta": {"content": text}, "finish_reason": null});
-        let bytes = format!("data: {}\n\n", chunk_of(&json!([choice]))).into_bytes();
-        self.parts.push(Part::Repeat { bytes, count, pace });
-        self
+    pub fn raw(self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.write(Write::Bytes(bytes.into()))
     }
 
     /// Waits until the test releases the gate.
     #[must_use]
-    pub fn wait(mut self, gate: &Gate) -> Self {
-        self.parts.push(Part::Wait(gate.clone()));
-        self
+    pub fn wait(self, gate: &Gate) -> Self {
+        self.write(Write::Wait(gate.clone()))
+    }
+
+    /// Says nothing for a while. For soaks; tests that wait for something use a [`Gate`].
+    #[must_use]
+    pub fn pause(self, time: Duration) -> Self {
+        self.write(Write::Pause(time))
     }
 
     /// Says nothing more and leaves the socket open for ever.
     #[must_use]
-    pub fn stall(mut self) -> Self {
-        self.parts.push(Part::Stall);
-        self
+    pub fn stall(self) -> Self {
+        self.write(Write::Stall)
     }
 
     /// Closes the connection without ending the chunked body.
     #[must_use]
     pub fn cut(mut self) -> Self {
-        self.end = End::Cut;
+        self.how.end = End::Cut;
         self
     }
 
     /// Resets the connection instead of ending the body.
     #[must_use]
     pub fn reset(mut self) -> Self {
-        self.end = End::Reset;
+        self.how.end = End::Reset;
         self
     }
 }
@@ -249,61 +235,81 @@ impl Reply {
     /// Adds a header.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
-        self.headers.push((name.to_owned(), value.to_owned()));
+        self.how.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 
     /// Sets the status.
     #[must_use]
     pub fn status(mut self, status: u16) -> Self {
-        self.status = status;
+        self.how.status = status;
+        self
+    }
+
+    /// Says all of it in one JSON text instead of a stream; raw parts and waits are left out.
+    #[must_use]
+    pub fn whole(mut self) -> Self {
+        self.how.is_whole = true;
+        self.how.framing = Framing::Length;
+        self.how.headers = vec![("content-type".to_owned(), "application/json".to_owned())];
         self
     }
 
     /// Writes every byte of the body on its own.
     #[must_use]
     pub fn byte_by_byte(mut self) -> Self {
-        self.cuts = Cuts::EveryByte;
+        self.how.cuts = Cuts::EveryByte;
         self
     }
 
     /// Writes the body in pieces that end at these byte offsets; parts do not matter then.
     #[must_use]
     pub fn split_at(mut self, offsets: &[usize]) -> Self {
-        self.cuts = Cuts::At(offsets.to_vec());
+        self.how.cuts = Cuts::At(offsets.to_vec());
+        self
+    }
+
+    /// Writes the body in two pieces, the first of which ends `bytes` into the first place that holds
+    /// the text.
+    #[must_use]
+    pub fn split_inside(mut self, text: &str, bytes: usize) -> Self {
+        self.how.cuts = Cuts::Inside { text: text.to_owned(), bytes };
         self
     }
 
     /// Ends the body by closing the connection, as HTTP/1.0 servers do.
     #[must_use]
     pub fn until_close(mut self) -> Self {
-        self.framing = Framing::UntilClose;
+        self.how.framing = Framing::UntilClose;
         self
     }
 
     /// Holds even the headers back until the test releases the gate.
     #[must_use]
     pub fn wait_before_headers(mut self, gate: &Gate) -> Self {
-        self.before_headers = Some(Part::Wait(gate.clone()));
+        self.how.before_headers = Some(Write::Wait(gate.clone()));
+        self
+    }
+
+    /// Holds even the headers back for a while.
+    #[must_use]
+    pub fn pause_before_headers(mut self, time: Duration) -> Self {
+        self.how.before_headers = Some(Write::Pause(time));
         self
     }
 
     fn empty(status: u16, content_type: &str) -> Self {
-        Self {
-            status,
-            headers: vec![("content-type".to_owned(), content_type.to_owned())],
-            parts: Vec::new(),
-            cuts: Cuts::Parts,
-            framing: Framing::Chunked,
-            end: End::Clean,
-            before_headers: None,
-        }
+        let headers = vec![("content-type".to_owned(), content_type.to_owned())];
+        Self { how: How::new(status, headers), parts: Vec::new() }
     }
-}
 
-fn chunk_of(choices: &Value) -> Value {
-    json!({
-        "id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 0, "model": "scripted",
-        "choices": choices,
-    })
+    fn say(mut self, said: Said) -> Self {
+        self.parts.push(Part::Say(said));
+        self
+    }
+
+    fn write(mut self, write: Write) -> Self {
+        self.parts.push(Part::Write(write));
+        self
+    }
 }

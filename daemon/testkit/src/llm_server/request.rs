@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use super::Api;
+
 /// A request as it arrived.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedRequest {
@@ -18,6 +20,11 @@ pub struct RecordedRequest {
 }
 
 impl RecordedRequest {
+    /// The API of the path; `None` when it belongs to none.
+    pub fn api(&self) -> Option<Api> {
+        Api::of_path(&self.path)
+    }
+
     /// The first header of this lower-case name.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
@@ -28,35 +35,76 @@ impl RecordedRequest {
         self.body.get("model").and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// The messages.
+    /// The messages, or in Responses the input items.
     pub fn messages(&self) -> &[Value] {
-        self.body.get("messages").and_then(Value::as_array).map_or(&[], Vec::as_slice)
+        let field = if self.api() == Some(Api::Responses) { "input" } else { "messages" };
+        list(&self.body, field)
     }
 
-    /// Text of the last user message; empty when there is none.
+    /// Text of the last user message with text; empty when there is none.
     pub fn last_user_text(&self) -> String {
-        self.contents("user").pop().unwrap_or_default()
+        self.texts("user").pop().unwrap_or_default()
     }
 
-    /// Text of the system message; empty when there is none.
+    /// Text of the system message or the instructions; empty when there is none.
     pub fn system_text(&self) -> String {
-        self.contents("system").pop().unwrap_or_default()
+        let apart = match self.api() {
+            Some(Api::Messages) => self.body.get("system"),
+            Some(Api::Responses) => self.body.get("instructions"),
+            Some(Api::Chat) | None => None,
+        };
+        let of_messages = || self.texts("system").pop();
+        apart.map(text_of).or_else(of_messages).unwrap_or_default()
     }
 
     /// Texts of all tool results in order.
     pub fn tool_outputs(&self) -> Vec<String> {
-        self.contents("tool")
+        match self.api() {
+            Some(Api::Messages) => {
+                let blocks = self.messages().iter().flat_map(|message| list(message, "content"));
+                let results = blocks.filter(|block| is(block, "type", "tool_result"));
+                results.map(|block| text_of(block.get("content").unwrap_or(&Value::Null))).collect()
+            }
+            Some(Api::Responses) => {
+                let items = self.messages().iter();
+                let results = items.filter(|item| is(item, "type", "function_call_output"));
+                results.map(|item| text_of(item.get("output").unwrap_or(&Value::Null))).collect()
+            }
+            Some(Api::Chat) | None => self.texts("tool"),
+        }
     }
 
     /// Names of the tools on offer, in order.
-    pub fn tool_names(&self) -> Vec<&str> {
-        let tools = self.body.get("tools").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-        tools.iter().filter_map(|tool| tool.pointer("/function/name")?.as_str()).collect()
+    pub fn tool_names<'a>(&'a self) -> Vec<&'a str> {
+        let name =
+            |tool: &'a Value| tool.pointer("/function/name").or_else(|| tool.get("name"))?.as_str();
+        list(&self.body, "tools").iter().filter_map(name).collect()
     }
 
-    fn contents(&self, role: &str) -> Vec<String> {
-        let of_role = |message: &&Value| message.get("role").and_then(Value::as_str) == Some(role);
-        let text = |message: &Value| message.get("content")?.as_str().map(str::to_owned);
-        self.messages().iter().filter(of_role).filter_map(text).collect()
+    fn texts(&self, role: &str) -> Vec<String> {
+        let messages = self.messages().iter().filter(|message| is(message, "role", role));
+        let contents = messages.filter_map(|message| message.get("content"));
+        contents.map(text_of).filter(|text| !text.is_empty()).collect()
     }
+}
+
+/// The text of a content, be it a string or a list of blocks.
+fn text_of(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => {
+            let texts = blocks.iter().filter_map(|block| block.get("text")?.as_str());
+            texts.collect::<Vec<_>>().join("\n\n")
+        }
+        _ => String::new(),
+    }
+}
+
+fn is(object: &Value, field: &str, expect: &str) -> bool {
+    object.get(field).and_then(Value::as_str) == Some(expect)
+}
+
+/// The list in a field; empty when there is none.
+pub(super) fn list<'a>(object: &'a Value, field: &str) -> &'a [Value] {
+    object.get(field).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }

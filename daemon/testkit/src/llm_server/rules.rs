@@ -1,180 +1,73 @@
 //! What strict providers refuse.
 
-use std::collections::HashSet;
+mod anthropic;
+mod chat;
+mod responses;
 
 use serde_json::Value;
+
+use super::sent::Sent;
+use super::{Api, RecordedRequest};
 
 /// Rules in force.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rules {
-    /// Roles, blank texts, and calls paired with results.
-    pub(super) pairing: bool,
-    /// Reasoning sent back with tool calls.
+    /// The form of requests: roles, blank texts, calls paired with results, signed blocks.
+    pub(super) form: bool,
+    /// Reasoning sent back with tool calls, in Chat Completions.
     pub(super) reasoning: bool,
 }
 
+/// Why a request is refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Violation {
+    pub(super) status: u16,
+    pub(super) code: &'static str,
+    pub(super) message: String,
+}
+
+impl From<String> for Violation {
+    fn from(message: String) -> Self {
+        Self { status: 400, code: "invalid_request_error", message }
+    }
+}
+
 impl Rules {
-    /// Says what is wrong with a request body.
-    pub(super) fn check(self, body: &Value) -> Result<(), String> {
-        let messages = body.get("messages").and_then(Value::as_array);
-        let messages = messages.ok_or("there is no array of messages")?;
-        if self.pairing {
-            check_pairing(messages)?;
-        }
-        if self.reasoning {
-            check_reasoning(messages)?;
+    /// Says what is wrong with a request.
+    pub(super) fn check(
+        self,
+        api: Api,
+        request: &RecordedRequest,
+        sent: &Sent,
+    ) -> Result<(), Violation> {
+        match api {
+            Api::Chat => {
+                if self.form {
+                    chat::check(&request.body)?;
+                }
+                if self.reasoning {
+                    chat::check_reasoning_of(&request.body)?;
+                }
+            }
+            Api::Messages if self.form => anthropic::check(request, sent)?,
+            Api::Responses if self.form => responses::check(&request.body, sent)?,
+            Api::Messages | Api::Responses => {}
         }
         Ok(())
     }
 }
 
-fn text<'a>(message: &'a Value, field: &str) -> Option<&'a str> {
-    message.get(field).and_then(Value::as_str)
+/// A text field of an object; empty when there is none.
+fn text<'a>(object: &'a Value, field: &str) -> &'a str {
+    object.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn calls(message: &Value) -> &[Value] {
-    message.get("tool_calls").and_then(Value::as_array).map_or(&[], Vec::as_slice)
+fn is_blank(text: &str) -> bool {
+    text.trim().is_empty()
 }
 
-fn check_pairing(messages: &[Value]) -> Result<(), String> {
-    let mut seen = HashSet::new();
-    let mut open: Vec<&str> = Vec::new();
-    let mut previous_role = "";
-    for (at, message) in messages.iter().enumerate() {
-        let role = text(message, "role").unwrap_or_default();
-        if role != "tool" && !open.is_empty() {
-            return Err(format!("messages[{at}]: no result for the calls {open:?}"));
-        }
-        let content = message.get("content").filter(|content| !content.is_null());
-        match role {
-            "system" if at > 0 => return Err(format!("messages[{at}]: a system message inside")),
-            "system" | "user" | "assistant" | "tool" => {}
-            other => return Err(format!("messages[{at}]: unknown role '{other}'")),
-        }
-        if role == previous_role && role != "tool" {
-            return Err(format!("messages[{at}]: two messages of role {role} in a row"));
-        }
-        previous_role = role;
-        match content {
-            Some(Value::String(content)) if content.trim().is_empty() => {
-                return Err(format!("messages[{at}]: blank text in a message of role {role}"));
-            }
-            Some(Value::String(_)) => {}
-            Some(_) => return Err(format!("messages[{at}]: content is no text")),
-            None if role == "assistant" && !calls(message).is_empty() => {}
-            None => return Err(format!("messages[{at}]: a message without content")),
-        }
-        if message.get("tool_calls").is_some() && (role != "assistant" || calls(message).is_empty())
-        {
-            return Err(format!("messages[{at}]: empty or misplaced tool_calls"));
-        }
-        for call in calls(message) {
-            let id = text(call, "id").unwrap_or_default();
-            if id.is_empty() || !seen.insert(id) {
-                return Err(format!("messages[{at}]: missing or repeated call id '{id}'"));
-            }
-            let function = call.get("function").unwrap_or(&Value::Null);
-            if text(function, "name").unwrap_or_default().is_empty() {
-                return Err(format!("messages[{at}]: the call '{id}' has no function name"));
-            }
-            let arguments = text(function, "arguments").unwrap_or_default();
-            if !matches!(serde_json::from_str(arguments), Ok(Value::Object(_))) {
-                return Err(format!("messages[{at}]: arguments of '{id}' are no JSON object"));
-            }
-            open.push(id);
-        }
-        if role == "tool" {
-            let id = text(message, "tool_call_id").unwrap_or_default();
-            if open.first() != Some(&id) {
-                return Err(format!("messages[{at}]: result '{id}' where {open:?} is awaited"));
-            }
-            open.remove(0);
-        }
-    }
-    if !open.is_empty() {
-        return Err(format!("no result for the calls {open:?}"));
-    }
-    Ok(())
-}
-
-fn check_reasoning(messages: &[Value]) -> Result<(), String> {
-    let is_user = |message: &Value| text(message, "role") == Some("user");
-    let turn_start = messages.iter().rposition(is_user).unwrap_or(0);
-    for (at, message) in messages.iter().enumerate() {
-        if calls(message).is_empty() {
-            continue;
-        }
-        match text(message, "reasoning_content") {
-            None => {
-                return Err(format!(
-                    "Missing `reasoning_content` field in the assistant message at message index {at}."
-                ));
-            }
-            Some(reasoning) if at > turn_start && reasoning.trim().is_empty() => {
-                return Err(format!(
-                    "messages[{at}]: blank `reasoning_content` in the running turn"
-                ));
-            }
-            Some(_) => {}
-        }
-    }
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn check(messages: &Value, expect: &str) {
-        let rules = Rules { pairing: true, reasoning: true };
-        let result = rules.check(&json!({ "messages": messages }));
-        let problem = result.err().unwrap_or_default();
-        if expect.is_empty() {
-            assert_eq!(problem, "", "{messages}");
-        } else {
-            assert!(problem.contains(expect), "'{problem}' should hold '{expect}'");
-        }
-    }
-
-    fn call(id: &str) -> Value {
-        json!({"id": id, "type": "function", "function": {"name": "f", "arguments": "{}"}})
-    }
-
-    fn calling(ids: &[&str]) -> Value {
-        let calls: Vec<Value> = ids.iter().map(|id| call(id)).collect();
-        json!({"role": "assistant", "content": null, "reasoning_content": "r", "tool_calls": calls})
-    }
-
-    #[test]
-    fn what_strict_providers_refuse_is_refused() {
-        let user = json!({"role": "user", "content": "hi"});
-        let result = |id: &str| json!({"role": "tool", "tool_call_id": id, "content": "x"});
-        check(&json!([user, calling(&["a", "b"]), result("a"), result("b")]), "");
-        check(&json!([user, calling(&["a", "b"]), result("b"), result("a")]), "is awaited");
-        check(&json!([user, calling(&["a"])]), "no result");
-        check(&json!([user, calling(&["a"]), user]), "no result");
-        check(&json!([user, result("a")]), "is awaited");
-        check(&json!([user, calling(&["a", "a"])]), "repeated call id");
-        check(&json!([{"role": "user", "content": " \n"}]), "blank text");
-        check(&json!([{"role": "user", "content": []}]), "no text");
-        check(&json!([{"role": "assistant", "content": null}]), "without content");
-        check(&json!([{"role": "developer", "content": "x"}]), "unknown role");
-        check(&json!([user, user]), "in a row");
-        check(&json!([user, {"role": "system", "content": "x"}]), "inside");
-    }
-
-    #[test]
-    fn calls_without_reasoning_are_refused() {
-        let user = json!({"role": "user", "content": "hi"});
-        let result = json!({"role": "tool", "tool_call_id": "a", "content": "x"});
-        let mut silent = calling(&["a"]);
-        silent["reasoning_content"] = json!("");
-        check(&json!([user, silent, result]), "blank `reasoning_content`");
-        check(&json!([user, silent, result, user]), "");
-        let mut lost = calling(&["a"]);
-        lost.as_object_mut().expect("an object").remove("reasoning_content");
-        check(&json!([user, lost, result]), "Missing `reasoning_content`");
-    }
+/// A name that the APIs take for tools.
+fn is_name(name: &str) -> bool {
+    let is_legal = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '-');
+    !name.is_empty() && name.len() <= 64 && name.chars().all(is_legal)
 }
