@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agentd_domain::{EventBody, Seq, SessionId, Title, Usage, cut_line};
-use agentd_llm::{Message, Request, StreamPart, estimate_tokens};
+use agentd_llm::{Capabilities, Message, Request, StreamPart, estimate_tokens};
 use futures_util::StreamExt as _;
 use tokio::time::Instant;
 
@@ -62,6 +62,7 @@ async fn make(
         effort: resolved.effort.and_then(|effort| effort.effective),
         cache_key: None,
         meter: None,
+        capabilities: Capabilities::default(),
     };
     let mut answer = String::new();
     let mut usage = None;

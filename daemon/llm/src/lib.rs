@@ -4,10 +4,10 @@
 //! sends, and say clearly how it ended. It must not know of sessions, logs or tools that run. It owns
 //! no state beyond connection pools.
 //!
-//! Reading order: `provider` (the port), `http` (the endpoint, and what its errors mean), `stream` (how
-//! an answer is read, and the trait for decoders), then an API: `open_ai` (Chat Completions: `request`
-//! out, `answer` in), and `offline`. `catalogue` says what
-//! models can do, `price` what they cost.
+//! Reading order: `provider` (the port), `well_formed` (what every encoder is given), `http` (the
+//! endpoint, and what its errors mean), `stream` (how an answer is read, and the trait for decoders),
+//! then an API: `open_ai` (Chat Completions: `request` out, `answer` in), and `offline`. `catalogue`
+//! says what models can do, `price` what they cost.
 
 mod catalogue;
 mod error;
@@ -20,6 +20,7 @@ mod probe_local;
 mod provider;
 mod stream;
 mod tokens;
+pub mod well_formed;
 
 pub use catalogue::{
     Catalogue, EffortForm, EffortValue, InfoSource, ModelApi, ModelFacts, ModelInfo, Reasoning,
@@ -38,3 +39,4 @@ pub use provider::{
 };
 pub use secrecy::SecretString as Secret;
 pub use tokens::{estimate_message_tokens, estimate_tokens};
+pub use well_formed::{Capabilities, WellFormed};

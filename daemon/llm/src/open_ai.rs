@@ -14,7 +14,7 @@ pub use self::options::{OpenAiOptions, ReasoningEcho};
 use self::options::is_of_domain;
 use self::request::Dialect;
 use crate::http::endpoint::{Endpoint, EndpointOptions, KeyHeader};
-use crate::{LlmError, Provider, Request, ResponseStream};
+use crate::{LlmError, Provider, Request, ResponseStream, WellFormed};
 
 /// A Chat Completions endpoint.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl Provider for OpenAiCompatible {
     }
 
     async fn stream(&self, request: Request) -> Result<ResponseStream, LlmError> {
-        let body = request::body(&request, self.dialect)?;
+        let body = request::body(&WellFormed::from(request), self.dialect)?;
         let endpoint = &self.endpoint;
         let decoder = ChatDecoder::new(endpoint.error_text().clone(), endpoint.max_answer_bytes());
         endpoint.stream("chat/completions", body, decoder).await

@@ -8,15 +8,17 @@ use agentd_domain::{Effort, ErrorReport, NativeBlocks, ToolCall, ToolSpec, Usage
 use async_trait::async_trait;
 use futures_util::Stream;
 
-use crate::{LlmError, Meter};
+use crate::{Capabilities, LlmError, Meter};
 
 /// One request to a model.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
     /// Model name as the provider knows it.
     pub model: String,
-    /// The conversation. The first may be a system message.
+    /// The conversation. The first may be a system message. Encoders repair what no provider takes.
     pub messages: Vec<Message>,
+    /// What the model takes beside text.
+    pub capabilities: Capabilities,
     /// Tools that the model may call, sorted by name so that the prefix stays stable.
     pub tools: Vec<ToolSpec>,
     /// Most tokens of the answer; `None` leaves it to the provider.

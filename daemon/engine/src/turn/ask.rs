@@ -5,7 +5,8 @@ use agentd_domain::{
     Usage, UsagePurpose, UsageRecorded,
 };
 use agentd_llm::{
-    Completion, Finish, LlmError, Message, Request, Restart, StreamPart, estimate_tokens,
+    Capabilities, Completion, Finish, LlmError, Message, Request, Restart, StreamPart,
+    estimate_tokens,
 };
 use backon::BackoffBuilder as _;
 use futures_util::StreamExt as _;
@@ -203,6 +204,7 @@ impl TurnTask {
             effort: model.effort.and_then(|effort| effort.effective),
             cache_key: Some(self.session_id.to_string()),
             meter: None,
+            capabilities: Capabilities::default(),
         }
     }
 
