@@ -106,6 +106,11 @@ impl Paths {
         self.state_dir.join("agentd.log")
     }
 
+    /// What the daemon learned about the windows of models.
+    pub fn learned_models_file(&self) -> PathBuf {
+        self.state_dir.join("learned-models.json")
+    }
+
     /// The input history of `agentctl`.
     pub fn history_file(&self) -> PathBuf {
         self.state_dir.join("agentctl-history")

@@ -193,6 +193,7 @@ impl Daemon {
             config_rx.clone(),
             env.clone(),
             config_file.display().to_string(),
+            Some(paths.learned_models_file()),
         ));
         // A socket path of one's own may be another daemon's, although the data directory is not.
         let socket_lock = take_lock(&beside(&socket, ".lock")).await?;

@@ -1,9 +1,12 @@
 //! Finds the model that answers: flag, configuration, environment, a local server, or none.
 
+mod info;
 mod key;
+mod learned;
 mod preset;
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -17,6 +20,7 @@ use tokio::sync::watch;
 
 use crate::config::{Config, ProviderConfig, ProviderKind};
 use crate::environment::Environment;
+use learned::Learned;
 use preset::Preset;
 
 /// Longest wait for the list of models in `status`.
@@ -60,13 +64,21 @@ pub struct Models {
     /// What was found for the configuration of that version. Offline is not kept, so that a server
     /// that comes up later is found.
     found: Mutex<Option<(ProviderConfig, Found)>>,
+    learned: Arc<Learned>,
 }
 
 impl Models {
-    /// Makes a source that follows the configuration.
-    pub fn new(config: watch::Receiver<Config>, env: Environment, config_path: String) -> Self {
+    /// Makes a source that follows the configuration. What it learns about models it keeps in a file,
+    /// if there is one.
+    pub fn new(
+        config: watch::Receiver<Config>,
+        env: Environment,
+        config_path: String,
+        learned_file: Option<PathBuf>,
+    ) -> Self {
         let offline = Arc::new(Offline::new(OfflineOptions { config_path }));
-        Self { config, env, offline, found: Mutex::new(None) }
+        let learned = Arc::new(Learned::open(learned_file));
+        Self { config, env, offline, found: Mutex::new(None), learned }
     }
 
     async fn find(&self) -> Result<Found, LlmError> {
@@ -196,22 +208,43 @@ impl Models {
 #[async_trait]
 impl ModelSource for Models {
     async fn resolve(&self, query: &ModelQuery) -> Result<ResolvedModel, LlmError> {
-        let ModelQuery { role, model, effort: _ } = query;
+        let ModelQuery { role, model, effort } = query;
         let found = self.find().await?;
         let config = self.config.borrow().provider.clone();
         let is_offline = found.provider.kind() == self.offline.kind();
         let model =
             if is_offline { &found.model } else { first_of([model.as_str(), &found.model]) };
+        let model = match role {
+            Role::Cheap => first_of([config.cheap_model.as_str(), model]).to_owned(),
+            Role::Main | Role::Embedding | Role::Judge => model.to_owned(),
+        };
+        let info = info::find(&model, &*found.provider, &config, &self.learned);
+        let most = (config.max_output_tokens > 0).then_some(config.max_output_tokens);
         Ok(ResolvedModel {
             provider: found.provider,
-            model: match role {
-                Role::Cheap => first_of([config.cheap_model.as_str(), model]).to_owned(),
-                Role::Main | Role::Embedding | Role::Judge => model.to_owned(),
-            },
-            context_tokens: config.context_tokens,
-            max_output_tokens: (config.max_output_tokens > 0).then_some(config.max_output_tokens),
-            effort: None,
+            model,
+            context_tokens: info.context_tokens,
+            max_output_tokens: info::output_limit(most, &info),
+            effort: effort.map(|effort| info.effort_choice(effort)),
+            info: Arc::new(info),
         })
+    }
+
+    fn learn_context_limit(&self, provider_base_url: &str, model: &str, tokens: u64) {
+        if !self.learned.learn(provider_base_url, model, tokens) {
+            return;
+        }
+        tracing::info!(base_url = provider_base_url, model, tokens, "learned the model's window");
+        let learned = Arc::clone(&self.learned);
+        let save = move || {
+            if let Err(error) = learned.save() {
+                tracing::warn!(%error, "what was learned about a model is not kept");
+            }
+        };
+        match tokio::runtime::Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn_blocking(save)),
+            Err(_no_runtime) => save(),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use agentd_domain::{Effort, EffortChoice};
-use agentd_llm::{LlmError, Provider};
+use agentd_llm::{LlmError, ModelInfo, Provider};
 use async_trait::async_trait;
 
 /// A model that is ready to be asked.
@@ -14,6 +14,8 @@ pub struct ResolvedModel {
     pub provider: Arc<dyn Provider>,
     /// Its name there.
     pub model: String,
+    /// What it can do and costs.
+    pub info: Arc<ModelInfo>,
     /// Tokens that a request and its answer may have together.
     pub context_tokens: u64,
     /// Most tokens of an answer; `None` leaves it to the provider.
@@ -64,4 +66,8 @@ pub trait ModelSource: Debug + Send + Sync + 'static {
     /// # Errors
     /// When a provider is configured and cannot be used, such as when its key file is unreadable.
     async fn resolve(&self, query: &ModelQuery) -> Result<ResolvedModel, LlmError>;
+
+    /// Takes note of the window that a provider named when it refused a conversation as too long, so
+    /// that later turns fit. `model` is the name there. Never waits.
+    fn learn_context_limit(&self, provider_base_url: &str, model: &str, tokens: u64);
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agentd_domain::{EventBody, Seq, SessionId, Title, Usage, cut_line};
-use agentd_llm::{Capabilities, Message, Request, StreamPart, estimate_tokens};
+use agentd_llm::{Message, Request, StreamPart, estimate_tokens};
 use futures_util::StreamExt as _;
 use tokio::time::Instant;
 
@@ -56,13 +56,13 @@ async fn make(
     let prompt_tokens = estimate_tokens(INSTRUCTIONS) + estimate_tokens(&conversation);
     let request = Request {
         model: resolved.model.clone(),
+        info: Arc::clone(&resolved.info),
         messages: vec![Message::System(INSTRUCTIONS.to_owned()), Message::user(conversation)],
         tools: Vec::new(),
         max_output_tokens: None,
         effort: resolved.effort.and_then(|effort| effort.effective),
         cache_key: None,
         meter: None,
-        capabilities: Capabilities::default(),
     };
     let mut answer = String::new();
     let mut usage = None;

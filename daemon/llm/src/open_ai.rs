@@ -2,6 +2,7 @@
 
 mod answer;
 mod chunk;
+mod effort;
 mod options;
 mod request;
 mod tool_calls;

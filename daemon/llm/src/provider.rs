@@ -8,22 +8,22 @@ use agentd_domain::{Effort, ErrorReport, NativeBlocks, ToolCall, ToolSpec, Usage
 use async_trait::async_trait;
 use futures_util::Stream;
 
-use crate::{Capabilities, LlmError, Meter};
+use crate::{LlmError, Meter, ModelInfo};
 
 /// One request to a model.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
     /// Model name as the provider knows it.
     pub model: String,
+    /// What the model can do, and what its requests must do without.
+    pub info: Arc<ModelInfo>,
     /// The conversation. The first may be a system message. Encoders repair what no provider takes.
     pub messages: Vec<Message>,
-    /// What the model takes beside text.
-    pub capabilities: Capabilities,
     /// Tools that the model may call, sorted by name so that the prefix stays stable.
     pub tools: Vec<ToolSpec>,
     /// Most tokens of the answer; `None` leaves it to the provider.
     pub max_output_tokens: Option<u32>,
-    /// How long the model may reason; `None` leaves it to the provider.
+    /// How long the model may reason: a level that `info` offers, or `None` to leave it to the provider.
     pub effort: Option<Effort>,
     /// The same for all requests that share a prefix, such as those of a session. Providers that can
     /// send such requests to the same cache.

@@ -31,7 +31,7 @@ use agentd_domain::{NativeBlocks, ToolCall};
 
 use self::calls::{CallIds, Results};
 use self::text::{clean, is_blank, join};
-use crate::{Message, Request};
+use crate::{Message, ModelInfo, Request};
 
 pub use self::check::{Violation, check};
 
@@ -47,6 +47,16 @@ pub struct Capabilities {
     pub vision: bool,
     /// Most pictures in a request.
     pub max_images: usize,
+}
+
+impl Capabilities {
+    /// Most pictures in a request: all providers take as many, and each costs as much as a long text.
+    const MAX_IMAGES: usize = 20;
+
+    /// What a model takes of which this is known.
+    pub fn of(info: &ModelInfo) -> Self {
+        Self { vision: info.vision, max_images: Self::MAX_IMAGES }
+    }
 }
 
 /// A request whose messages every provider takes. Read-only, so that it stays so.
@@ -72,7 +82,7 @@ impl WellFormed {
 impl From<Request> for WellFormed {
     /// Repairs the messages; the rest stays as it is.
     fn from(mut request: Request) -> Self {
-        request.messages = repair(request.messages, request.capabilities);
+        request.messages = repair(request.messages, Capabilities::of(&request.info));
         Self(request)
     }
 }

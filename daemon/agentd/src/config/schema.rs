@@ -37,7 +37,7 @@ pub struct ProviderConfig {
     pub api_key_env: String,
     /// File with the key and nothing else, mode 0600; empty: none.
     pub api_key_file: String,
-    /// Tokens that a request and its answer may have together.
+    /// Tokens that a request and its answer may have together; 0: what is known of the model, or 32768.
     pub context_tokens: u64,
     /// Most tokens of an answer; 0 leaves it to the provider.
     pub max_output_tokens: u32,
@@ -60,7 +60,7 @@ impl Default for ProviderConfig {
             cheap_model: String::new(),
             api_key_env: String::new(),
             api_key_file: String::new(),
-            context_tokens: 32_768,
+            context_tokens: 0,
             max_output_tokens: 0,
             connect_timeout_ms: 10_000,
             first_byte_timeout_ms: 120_000,
@@ -228,7 +228,9 @@ impl Config {
         range("session.max_attempts", self.session.max_attempts.into(), 1, 10)?;
         range("session.idle_unload_ms", self.session.idle_unload_ms, 100, 86_400_000)?;
         range("store.cache_bytes", self.store.cache_bytes, 1 << 20, 1 << 34)?;
-        range("provider.context_tokens", self.provider.context_tokens, 1_024, 100_000_000)?;
+        if self.provider.context_tokens > 0 {
+            range("provider.context_tokens", self.provider.context_tokens, 1_024, 100_000_000)?;
+        }
         range("daemon.shutdown_timeout_ms", self.daemon.shutdown_timeout_ms, 100, 600_000)?;
         range("daemon.keepalive_ms", self.daemon.keepalive_ms, 50, 3_600_000)?;
         for (key, value) in [

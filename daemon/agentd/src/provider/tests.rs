@@ -7,7 +7,7 @@ async fn check(config: ProviderConfig, env: &[(&str, &str)]) -> String {
     let provider = ProviderConfig { local_servers: Vec::new(), ..config };
     let (_tx, config) = watch::channel(Config { provider, ..Config::default() });
     let env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    let models = Models::new(config, env, "config.toml".to_owned());
+    let models = Models::new(config, env, "config.toml".to_owned(), None);
     match models.find().await {
         Ok(found) => format!(
             "{} {} {} ({})",

@@ -1,12 +1,13 @@
 //! One round: a request to the model, its answer streamed to the terminals, and bounded attempts.
 
+use std::sync::Arc;
+
 use agentd_domain::{
     AssistantMessage, AttemptRestarted, Completeness, Cost, EventBody, ItemId, ToolCall, TurnEnd,
     Usage, UsagePurpose, UsageRecorded,
 };
 use agentd_llm::{
-    Capabilities, Completion, Finish, LlmError, Message, Request, Restart, StreamPart,
-    estimate_tokens,
+    Completion, Finish, LlmError, Message, Request, Restart, StreamPart, estimate_tokens,
 };
 use backon::BackoffBuilder as _;
 use futures_util::StreamExt as _;
@@ -198,13 +199,13 @@ impl TurnTask {
         let system = Message::System(system_prompt(&self.workspace));
         Request {
             model: model.model.clone(),
+            info: Arc::clone(&model.info),
             messages: std::iter::once(system).chain(conversation.messages()).collect(),
-            tools: self.deps.tools.specs(),
+            tools: if model.info.tools { self.deps.tools.specs() } else { Vec::new() },
             max_output_tokens: model.max_output_tokens,
             effort: model.effort.and_then(|effort| effort.effective),
             cache_key: Some(self.session_id.to_string()),
             meter: None,
-            capabilities: Capabilities::default(),
         }
     }
 

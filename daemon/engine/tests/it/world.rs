@@ -16,7 +16,8 @@ use agentd_engine::{
     TitlePolicy,
 };
 use agentd_llm::{
-    AssembledCall, Completion, Finish, LlmError, Provider, Request, ResponseStream, StreamPart,
+    AssembledCall, Completion, Finish, LlmError, ModelInfo, Provider, Request, ResponseStream,
+    StreamPart,
 };
 use agentd_store::{CrashPoints, PageLimit, Store};
 use agentd_tools::Registry;
@@ -154,6 +155,10 @@ pub(crate) struct Models {
     before: Mutex<VecDeque<Step>>,
     /// Tokens of the window.
     pub(crate) context_tokens: AtomicU64,
+    /// What is known of the model.
+    pub(crate) info: Mutex<ModelInfo>,
+    /// Windows that providers named: where, which model, how many tokens.
+    pub(crate) learned: Mutex<Vec<(String, String, u64)>>,
 }
 
 #[async_trait]
@@ -173,10 +178,16 @@ impl ModelSource for Models {
                 (_, "") => "default".to_owned(),
                 (_, model) => model.to_owned(),
             },
+            info: Arc::new(self.info.lock().unwrap().clone()),
             context_tokens: self.context_tokens.load(Ordering::Relaxed),
             max_output_tokens: None,
-            effort: None,
+            effort: query.effort.map(|effort| self.info.lock().unwrap().effort_choice(effort)),
         })
+    }
+
+    fn learn_context_limit(&self, provider_base_url: &str, model: &str, tokens: u64) {
+        let learned = (provider_base_url.to_owned(), model.to_owned(), tokens);
+        self.learned.lock().unwrap().push(learned);
     }
 }
 
@@ -221,6 +232,8 @@ impl World {
                 provider: Arc::clone(&provider),
                 before: Mutex::default(),
                 context_tokens: AtomicU64::new(100_000),
+                info: Mutex::default(),
+                learned: Mutex::default(),
             }),
             provider,
             config: watch::Sender::new(config),

@@ -194,8 +194,6 @@ pub enum Refusal {
     MaxTokens,
     /// Its own earlier reasoning in Chat Completions.
     ReasoningEcho,
-    /// Tools in Chat Completions, unless its effort is off.
-    ToolsWhileReasoning,
 }
 
 /// An API of a model endpoint.

@@ -8,7 +8,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::ReasoningEcho;
-use crate::{LlmError, Message, WellFormed};
+use super::effort::EffortFields;
+use crate::{LlmError, Message, Refusal, WellFormed};
 
 /// How a provider differs from the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +28,8 @@ struct Body<'a> {
     max_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_completion_tokens: Option<u32>,
+    #[serde(flatten)]
+    effort: EffortFields<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<WireTool<'a>>,
     messages: Vec<WireMessage<'a>>,
@@ -88,10 +91,17 @@ struct WireCallFunction<'a> {
 
 /// Writes the body.
 pub(super) fn body(request: &WellFormed, dialect: Dialect) -> Result<Vec<u8>, LlmError> {
-    let (max_completion_tokens, max_tokens) = if dialect.has_max_completion_tokens {
+    let has_max_completion_tokens =
+        dialect.has_max_completion_tokens || request.info.is_refused(Refusal::MaxTokens);
+    let (max_completion_tokens, max_tokens) = if has_max_completion_tokens {
         (request.max_output_tokens, None)
     } else {
         (None, request.max_output_tokens)
+    };
+    let echo_reasoning = if request.info.is_refused(Refusal::ReasoningEcho) {
+        ReasoningEcho::Never
+    } else {
+        dialect.echo_reasoning
     };
     let body = Body {
         model: &request.model,
@@ -99,8 +109,9 @@ pub(super) fn body(request: &WellFormed, dialect: Dialect) -> Result<Vec<u8>, Ll
         stream_options: StreamOptions { include_usage: true },
         max_tokens,
         max_completion_tokens,
+        effort: EffortFields::of(&request.info, request.effort),
         tools: request.tools.iter().map(tool).collect(),
-        messages: messages(&request.messages, dialect.echo_reasoning),
+        messages: messages(&request.messages, echo_reasoning),
     };
     serde_json::to_vec(&body)
         .map_err(|error| LlmError::Invalid { status: 0, message: error.to_string() })
