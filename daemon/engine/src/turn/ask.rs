@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use agentd_domain::{
-    AssistantMessage, AttemptRestarted, Completeness, Cost, EventBody, ItemId, ToolCall, TurnEnd,
-    Usage, UsagePurpose, UsageRecorded,
+    AssistantMessage, AttemptRestarted, Completeness, Cost, EventBody, ItemId, NativeBlocks,
+    ToolCall, TurnEnd, Usage, UsagePurpose, UsageRecorded,
 };
 use agentd_llm::{
     Completion, Finish, LlmError, Message, Request, Restart, StreamPart, estimate_tokens,
@@ -18,12 +18,18 @@ use super::{Conversation, Ended, TurnOutcome, TurnReport, TurnTask, cancelled};
 use crate::model::ResolvedModel;
 use crate::session::{DeltaChannel, OpenCall};
 
+/// Most bytes of an answer in the provider's own form that are kept. Beside a text of the largest size
+/// the event still fits a line of an export.
+const MAX_NATIVE_BYTES: usize = 1024 * 1024;
+
 /// A whole answer.
 #[derive(Debug)]
 pub(super) struct Answer {
     item_id: ItemId,
     reasoning: String,
     text: String,
+    /// The same in the provider's own form, if it is whole and not too large to keep.
+    native: Option<NativeBlocks>,
     /// The tools it asks for, and whether each call may be only a part of what was meant.
     pub(super) calls: Vec<(ToolCall, bool)>,
     /// How the turn ends if there are no calls.
@@ -35,7 +41,7 @@ impl Answer {
     /// The steps to record.
     pub(super) fn events(&self) -> Vec<EventBody> {
         let message = AssistantMessage {
-            native: None,
+            native: self.native.clone(),
             item_id: self.item_id,
             reasoning: self.reasoning.clone(),
             text: self.text.clone(),
@@ -221,6 +227,11 @@ impl TurnTask {
             Finish::OutputLimit => TurnEnd::OutputLimit,
             Finish::Refused => TurnEnd::Refused,
         };
+        let native = completion.native.filter(|native| {
+            let bytes: usize = native.blocks.iter().map(String::len).sum();
+            // Blocks of an answer that was cut may be cut themselves.
+            end != TurnEnd::OutputLimit && bytes <= MAX_NATIVE_BYTES
+        });
         let now = self.deps.clock.now();
         let calls = completion
             .tool_calls
@@ -236,7 +247,7 @@ impl TurnTask {
             })
             .collect();
         let Received { reasoning, text, first_byte_ms: _ } = received;
-        Answer { item_id, reasoning, text, calls, end, usage }
+        Answer { item_id, reasoning, text, native, calls, end, usage }
     }
 
     /// What the provider counted, or our estimate. None for the offline engine, which costs nothing.

@@ -137,8 +137,11 @@ impl Conversation {
             EventBody::AssistantMessage(message) => {
                 turn.close_calls();
                 turn.broken_off = None;
+                // What was cut may hold a block that is not whole.
+                let is_whole = message.completeness == Completeness::Complete;
+                let native = message.native.clone().filter(|_| is_whole);
                 turn.push(Message::Assistant {
-                    native: None,
+                    native: native.map(Arc::new),
                     reasoning: message.reasoning.clone(),
                     text: message.text.clone(),
                     tool_calls: message.tool_calls.clone(),

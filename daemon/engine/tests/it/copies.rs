@@ -8,7 +8,7 @@ use crate::world::{Step, Terminal, World, author, text};
 /// Shorter than the lines, so that pages end inside them.
 const PAGE_BYTES: usize = 97;
 
-async fn export(engine: &Engine, id: SessionId) -> Vec<Vec<u8>> {
+pub(crate) async fn export(engine: &Engine, id: SessionId) -> Vec<Vec<u8>> {
     let mut lines = Vec::new();
     let mut from = Some((Seq(1), 0));
     while let Some(position) = from {

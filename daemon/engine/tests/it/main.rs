@@ -13,6 +13,7 @@ mod crash;
 mod faults;
 mod input;
 mod lifecycle;
+mod native;
 mod retries;
 mod store;
 mod tools;

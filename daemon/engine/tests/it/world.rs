@@ -54,6 +54,8 @@ pub(crate) enum Step {
     Reasoning(&'static str),
     /// Asks for tools, by name and argument text, and ends the answer.
     Call(Vec<(&'static str, &'static str)>),
+    /// Ends the answer like this.
+    End(Completion),
     Wait(Duration),
     Pass(Gate),
     Fail(LlmError),
@@ -107,6 +109,7 @@ impl Provider for Scripted {
                     Some(Step::Text(text)) => (Ok(StreamPart::Text(text)), true),
                     Some(Step::Reasoning(text)) => (Ok(StreamPart::Reasoning(text.into())), true),
                     Some(Step::Call(calls)) => (Ok(finished(calls)), false),
+                    Some(Step::End(completion)) => (Ok(StreamPart::Finished(completion)), false),
                     Some(Step::Fail(error) | Step::Refuse(error)) => (Err(error), false),
                     Some(Step::Panic) => panic!("a scripted panic"),
                     Some(Step::Hang) => std::future::pending().await,

@@ -72,14 +72,15 @@ impl CallIds {
         (repaired, is_changed)
     }
 
-    /// Takes the ids that calls have in native blocks, if none of them stands for another call.
-    pub(super) fn claim(&mut self, native: &[String], calls: &[ToolCall]) -> bool {
-        let mut claimed = HashSet::with_capacity(native.len());
-        let is_free = |(id, call): (&String, &ToolCall)| {
-            let is_other = self.taken.contains(id) && call.call_id.as_str() != id;
-            !id.is_empty() && !is_other && claimed.insert(id.clone())
+    /// Takes ids of native blocks, each with the id that we know the same call by, if none of them
+    /// stands for something else.
+    pub(super) fn claim(&mut self, claims: &[(&str, Option<&str>)]) -> bool {
+        let mut claimed = HashSet::with_capacity(claims.len());
+        let is_free = |(id, own): &(&str, Option<&str>)| {
+            let is_other = self.taken.contains(*id) && *own != Some(*id);
+            !id.is_empty() && !is_other && claimed.insert((*id).to_owned())
         };
-        if !native.iter().zip(calls).all(is_free) {
+        if !claims.iter().all(is_free) {
             return false;
         }
         self.taken.extend(claimed);

@@ -12,8 +12,14 @@ use serde_json::Value;
 use super::calls::CallIds;
 use super::text::is_blank;
 
-/// What is in a block, as far as it must fit the message.
-enum Block {
+/// A block, as far as it must fit the request.
+struct Block {
+    /// What Responses calls it by. Two of one id are refused.
+    item_id: Option<String>,
+    content: Content,
+}
+
+enum Content {
     /// A call by its id there and the name of its tool.
     Call { id: String, name: String },
     /// Text for the user.
@@ -34,23 +40,10 @@ pub(super) fn usable(
     let blocks: Option<Vec<Block>> =
         native.blocks.iter().map(|block| read(&native.api, block)).collect();
     let blocks = blocks.filter(|blocks| !blocks.is_empty())?;
-    if is_checked(&native.api) {
-        let mut call_ids = Vec::new();
-        let mut names = Vec::new();
-        for block in &blocks {
-            if let Block::Call { id, name } = block {
-                call_ids.push(id.clone());
-                names.push(name.as_str());
-            }
-        }
-        let has_text = blocks.iter().any(|block| matches!(block, Block::Text));
-        let fits = names.iter().copied().eq(calls.iter().map(|call| call.name.as_str()))
-            && has_text != text.is_empty();
-        if !fits || !ids.claim(&call_ids, calls) {
-            return None;
-        }
+    if is_checked(&native.api) && !(fits(&blocks, text, calls) && claim(&blocks, calls, ids)) {
+        return None;
     }
-    let is_blank = |block: &Block| matches!(block, Block::Blank);
+    let is_blank = |block: &Block| matches!(block.content, Content::Blank);
     if !blocks.iter().any(is_blank) {
         return Some(native);
     }
@@ -62,6 +55,29 @@ pub(super) fn usable(
     }))
 }
 
+/// True when the blocks say what the message says.
+fn fits(blocks: &[Block], text: &str, calls: &[ToolCall]) -> bool {
+    let names = blocks.iter().filter_map(|block| match &block.content {
+        Content::Call { name, .. } => Some(name.as_str()),
+        _ => None,
+    });
+    let has_text = blocks.iter().any(|block| matches!(block.content, Content::Text));
+    has_text != text.is_empty() && names.eq(calls.iter().map(|call| call.name.as_str()))
+}
+
+/// Takes the blocks' ids, if none of them stands for something else already.
+fn claim(blocks: &[Block], calls: &[ToolCall], ids: &mut CallIds) -> bool {
+    let mut calls = calls.iter();
+    let mut claims = Vec::new();
+    for Block { item_id, content } in blocks {
+        claims.extend(item_id.as_deref().map(|id| (id, None)));
+        if let Content::Call { id, .. } = content {
+            claims.push((id, calls.next().map(|call| call.call_id.as_str())));
+        }
+    }
+    ids.claim(&claims)
+}
+
 /// True for the APIs whose blocks are the whole message; others keep only what goes beside it.
 fn is_checked(api: &str) -> bool {
     matches!(api, "anthropic" | "openai-responses")
@@ -71,16 +87,16 @@ fn is_checked(api: &str) -> bool {
 fn read(api: &str, json: &str) -> Option<Block> {
     let Ok(Value::Object(block)) = serde_json::from_str(json) else { return None };
     let field = |name: &str| block.get(name).and_then(Value::as_str);
-    let text = |text: &str| if is_blank(text) { Block::Blank } else { Block::Text };
-    Some(match (api, field("type")) {
+    let text = |text: &str| if is_blank(text) { Content::Blank } else { Content::Text };
+    let content = match (api, field("type")) {
         ("anthropic", Some("tool_use")) => {
             block.get("input").filter(|input| input.is_object())?;
-            Block::Call { id: field("id")?.to_owned(), name: field("name")?.to_owned() }
+            Content::Call { id: field("id")?.to_owned(), name: field("name")?.to_owned() }
         }
         ("anthropic", Some("text")) => text(field("text")?),
         ("openai-responses", Some("function_call")) => {
             serde_json::from_str::<Value>(field("arguments")?).ok().filter(Value::is_object)?;
-            Block::Call { id: field("call_id")?.to_owned(), name: field("name")?.to_owned() }
+            Content::Call { id: field("call_id")?.to_owned(), name: field("name")?.to_owned() }
         }
         ("openai-responses", Some("message")) => {
             let parts = block.get("content")?.as_array()?;
@@ -88,9 +104,12 @@ fn read(api: &str, json: &str) -> Option<Block> {
                 let said = part.get("text").or_else(|| part.get("refusal"));
                 said.and_then(Value::as_str).is_some_and(|text| !is_blank(text))
             };
-            if parts.iter().any(said) { Block::Text } else { Block::Blank }
+            if parts.iter().any(said) { Content::Text } else { Content::Blank }
         }
         ("anthropic" | "openai-responses", None) => return None,
-        _ => Block::Other,
-    })
+        _ => Content::Other,
+    };
+    let item_id = field("id").filter(|id| api == "openai-responses" && !id.is_empty());
+    let item_id = item_id.map(str::to_owned);
+    Some(Block { item_id, content })
 }

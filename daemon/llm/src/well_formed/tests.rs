@@ -388,6 +388,7 @@ fn native_items_of_responses_are_checked_like_blocks() {
     assert_eq!(kept(&[reasoning, text], "hm"), None);
     let cut = r#"{"type":"function_call","call_id":"call_9","name":"f","arguments":"{\"a"}"#;
     assert_eq!(kept(&[reasoning, cut], ""), None);
+    assert_eq!(kept(&[reasoning, reasoning, call_item], ""), None, "an item twice");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-use agentd_domain::Delivery;
+use agentd_domain::{AssistantMessage, Delivery};
 use proptest::prelude::*;
 
 use super::*;
@@ -280,4 +280,32 @@ fn a_cut_leaves_room_so_that_the_next_turns_need_none() {
         .collect();
     assert_eq!(first, accepted[6]);
     assert_eq!(cut.trim(0), Some((accepted[9], 300)), "the newest turn stays");
+}
+
+#[test]
+fn ps_13_native_blocks_stay_with_whole_messages_only() {
+    let native = agentd_domain::NativeBlocks {
+        api: "anthropic".to_owned(),
+        model: "m".to_owned(),
+        blocks: vec!["x".repeat(1_600)],
+    };
+    let kept = |completeness| {
+        let mut log = Log::new();
+        log.submit(item(1), "go", Delivery::Queue);
+        log.start(turn(1));
+        let message = answer(item(2), "said", &[]);
+        log.step(AssistantMessage { native: Some(native.clone()), completeness, ..message });
+        log.perform(&Op::Complete);
+        let conversation = conversation(&log.events);
+        let natives = messages(&conversation).into_iter().filter_map(|message| match message {
+            Message::Assistant { native, .. } => native,
+            _ => None,
+        });
+        (natives.collect::<Vec<_>>(), conversation.tokens())
+    };
+    let (natives, tokens) = kept(Completeness::Complete);
+    assert_eq!(natives, [Arc::new(native.clone())]);
+    assert!(tokens > 300, "they count when a conversation is kept: {tokens}");
+    assert_eq!(kept(Completeness::Cut).0, []);
+    assert_eq!(kept(Completeness::Incomplete).0, []);
 }
