@@ -16,7 +16,8 @@ const PID_BYTES: u64 = 32;
 /// process ends, however it ends. The descriptor is closed in started programs.
 #[derive(Debug)]
 pub struct InstanceLock {
-    file: File,
+    /// None once it was given away.
+    file: Option<File>,
 }
 
 /// Why the lock was not taken.
@@ -81,14 +82,53 @@ impl InstanceLock {
             Err(TryLockError::Error(source)) => return Err(io_error(source)),
         }
         write_pid(&mut file).map_err(io_error)?;
-        Ok(Self { file })
+        Ok(Self { file: Some(file) })
+    }
+
+    /// Gives the locked file away, for a program that takes this one's place: it stays locked as
+    /// long as any descriptor of it is open.
+    pub fn into_file(mut self) -> File {
+        #[expect(clippy::expect_used, reason = "only this function takes it, and it takes self")]
+        self.file.take().expect("a lock that is held has its file")
+    }
+
+    /// Goes on holding the lock of a file that [`Self::into_file`] gave away.
+    ///
+    /// # Errors
+    /// When it is not the file at `path` any more, another process has locked it meanwhile, or it
+    /// cannot be looked at.
+    pub fn adopt(file: File, path: &Path) -> Result<Self, LockError> {
+        let io_error = |source| LockError::Io { path: path.to_owned(), source };
+        let mut file = file;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt as _;
+            let (ours, there) = (
+                file.metadata().map_err(io_error)?,
+                std::fs::symlink_metadata(path).map_err(io_error)?,
+            );
+            if (ours.dev(), ours.ino()) != (there.dev(), there.ino()) {
+                return Err(io_error(io::Error::other("another file lies there by now")));
+            }
+        }
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(LockError::Held { pid: read_pid(&mut file), path: path.to_owned() });
+            }
+            Err(TryLockError::Error(source)) => return Err(io_error(source)),
+        }
+        write_pid(&mut file).map_err(io_error)?;
+        Ok(Self { file: Some(file) })
     }
 }
 
 impl Drop for InstanceLock {
     /// Frees the lock at once, even while a program that was being started still has the descriptor.
     fn drop(&mut self) {
-        if let Err(error) = self.file.unlock() {
+        if let Some(file) = &self.file
+            && let Err(error) = file.unlock()
+        {
             tracing::warn!(%error, "the instance lock is freed only when the process ends");
         }
     }

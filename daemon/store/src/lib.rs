@@ -74,6 +74,8 @@ pub struct StoreStats {
     pub bytes_on_disk: u64,
     /// Free bytes on the file system; `None` where the system does not tell.
     pub free_bytes: Option<u64>,
+    /// Changes made durable in the life of the store: the same number means that nothing changed.
+    pub commits: u64,
 }
 
 /// What a copy of the store holds.

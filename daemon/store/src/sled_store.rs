@@ -26,6 +26,7 @@ mod writer;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 
 use agentd_domain::{ClientMessageId, Seq, SessionId, SessionRecord};
@@ -89,9 +90,14 @@ pub struct SledStore {
     files: Arc<Files>,
     queue: SyncSender<Request>,
     slots: Arc<Semaphore>,
+    /// What the writer has made durable so far.
+    commits: Arc<AtomicU64>,
 }
 
 impl SledStore {
+    /// The version of the store that this build writes; it opens the same and older ones.
+    pub const VERSION: u32 = open::VERSION;
+
     /// Opens the store in `dir`, creates it when the directory is missing, and repairs what can be
     /// repaired. Blocks; a store of 10,000 sessions opens in some 20 milliseconds.
     ///
@@ -217,8 +223,10 @@ impl Store for SledStore {
 
     async fn stats(&self) -> Result<StoreStats, ReadError> {
         let dir = self.files.dir().to_owned();
+        let commits = self.commits.load(Ordering::Acquire);
         self.read(move |_db| {
             Ok(StoreStats {
+                commits,
                 bytes_on_disk: disk::bytes_under(&dir).map_err(ReadError::Io)?,
                 free_bytes: disk::free_bytes(&dir),
             })

@@ -13,6 +13,9 @@ use crate::{BackupError, BackupReport, ReadError};
 /// Memory for the pages of the copy; it is written in order and read once.
 const CACHE_BYTES: u64 = 4 << 20;
 
+/// Suffix of a copy that is not whole yet.
+pub(crate) const UNFINISHED: &str = "unfinished";
+
 /// Copies `db` to `destination`, which appears only when the copy is whole and was read back.
 pub(crate) fn backup(db: &sled::Db, destination: &Path) -> Result<BackupReport, BackupError> {
     if !destination.is_absolute() {
@@ -21,7 +24,7 @@ pub(crate) fn backup(db: &sled::Db, destination: &Path) -> Result<BackupReport, 
     if destination.try_exists().map_err(BackupError::Io)? {
         return Err(BackupError::Exists(destination.to_owned()));
     }
-    let unfinished = disk::beside(destination, "unfinished");
+    let unfinished = disk::beside(destination, UNFINISHED);
     remove_dir(&unfinished).map_err(BackupError::Io)?;
     disk::create_private_dir(&unfinished).map_err(BackupError::Io)?;
     let report = write(db, &unfinished);

@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, mpsc};
 
 use agentd_domain::SessionId;
@@ -54,6 +55,7 @@ pub(crate) fn open(dir: &Path, options: SledOptions) -> Result<Opened, OpenError
     // One more than there are slots: the request to close needs none.
     let (queue, requests) = mpsc::sync_channel(QUEUE_CAPACITY + 1);
     let slots = Arc::new(Semaphore::new(QUEUE_CAPACITY));
+    let told = Arc::new(AtomicU64::new(commits));
     let writer = Writer {
         files: Arc::clone(&files),
         options,
@@ -62,6 +64,7 @@ pub(crate) fn open(dir: &Path, options: SledOptions) -> Result<Opened, OpenError
         mark,
         sync,
         commits,
+        told: Arc::clone(&told),
         heads: Heads::default(),
         purge: Purge { inline_events: PURGE_CHUNK, pending },
         damage: None,
@@ -73,7 +76,7 @@ pub(crate) fn open(dir: &Path, options: SledOptions) -> Result<Opened, OpenError
     for warning in report.warnings() {
         tracing::warn!("{warning}");
     }
-    Ok(Opened { store: SledStore { files, queue, slots }, report })
+    Ok(Opened { store: SledStore { files, queue, slots, commits: told }, report })
 }
 
 /// Opens sled and looks at what is most likely to matter. Damage of sled's own files, which would

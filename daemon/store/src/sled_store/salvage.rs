@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::sled_store::backup::remove_dir;
+use crate::sled_store::backup::{self, remove_dir};
 use crate::sled_store::copy::{Copied, CopyError, Mode, copy};
 use crate::sled_store::disk::{self, DiskSync};
 use crate::sled_store::fault::Fault;
@@ -128,7 +128,7 @@ fn copy_readable(work: &Path, new: &Path, options: &SledOptions) -> Result<Copie
     Ok(copied)
 }
 
-/// Backups, the newest first.
+/// Whole backups, the newest first.
 fn backups(options: &SledOptions) -> Vec<PathBuf> {
     let Some(entries) = options.backups.as_ref().and_then(|dir| fs::read_dir(dir).ok()) else {
         return Vec::new();
@@ -136,6 +136,9 @@ fn backups(options: &SledOptions) -> Vec<PathBuf> {
     let mut found: Vec<(SystemTime, PathBuf)> = entries
         .filter_map(|entry| {
             let entry = entry.ok()?;
+            if entry.file_name().to_string_lossy().ends_with(backup::UNFINISHED) {
+                return None;
+            }
             let metadata = entry.metadata().ok()?;
             metadata.is_dir().then_some((metadata.modified().ok()?, entry.path()))
         })

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
@@ -59,6 +60,8 @@ pub(crate) struct Writer {
     pub(crate) sync: DiskSync,
     /// Commits so far in the life of the store.
     pub(crate) commits: u64,
+    /// The same, for whoever asks.
+    pub(crate) told: Arc<AtomicU64>,
     pub(crate) heads: Heads,
     pub(crate) purge: Purge,
     /// What the backend said when it found its files damaged.
@@ -204,6 +207,7 @@ impl Writer {
         self.options.crash_points.pass("store.before_apply");
         self.flush(|db| apply(db, &writes))?;
         self.commits = commits;
+        self.told.store(commits, Ordering::Release);
         self.mark.write(commits, LastRun::Open);
         Ok(())
     }

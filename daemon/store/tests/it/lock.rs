@@ -24,6 +24,22 @@ fn sd_06_a_second_lock_names_the_process_that_holds_the_first() {
 }
 
 #[test]
+fn sd_06_a_lock_that_is_given_away_is_never_free_in_between() {
+    let temp = tempfile::tempdir().unwrap();
+    let path = temp.path().join("agentd.lock");
+    let file = InstanceLock::acquire(&path).unwrap().into_file();
+    assert!(matches!(InstanceLock::acquire(&path), Err(LockError::Held { .. })));
+    let adopted = InstanceLock::adopt(file, &path).unwrap();
+    assert!(matches!(InstanceLock::acquire(&path), Err(LockError::Held { .. })));
+    // A file that somebody has put in its place is not what was locked.
+    let file = adopted.into_file();
+    fs::remove_file(&path).unwrap();
+    fs::write(&path, "").unwrap();
+    assert!(matches!(InstanceLock::adopt(file, &path), Err(LockError::Io { .. })));
+    InstanceLock::acquire(&path).unwrap();
+}
+
+#[test]
 fn sd_06_what_is_in_the_file_does_not_matter() {
     let temp = tempfile::tempdir().unwrap();
     for (n, left) in
