@@ -17,7 +17,7 @@ use agentd_tools::Registry;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::config::EngineConfig;
+use crate::config::{AutoResume, EngineConfig};
 use crate::error::CommandError;
 use crate::model::ModelSource;
 use crate::session::{
@@ -114,12 +114,26 @@ impl Engine {
     /// # Errors
     /// When the store cannot be read.
     pub async fn resume_unfinished(&self) -> Result<usize, CommandError> {
+        self.open_unfinished(None).await
+    }
+
+    /// The same after a stop whose only purpose was that another program takes over: turns that it
+    /// cut go on by themselves, whatever the policy says. A turn that was cut too often asks all the
+    /// same.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn resume_after_handover(&self) -> Result<usize, CommandError> {
+        self.open_unfinished(Some(AutoResume::Always)).await
+    }
+
+    async fn open_unfinished(&self, policy: Option<AutoResume>) -> Result<usize, CommandError> {
         let unfinished = self.deps().store.unfinished().await?;
         let count = unfinished.len();
         for id in unfinished {
             match self.deps().store.session(id).await {
                 Ok(Some(_record)) => {
-                    self.open(id);
+                    self.open_with(id, policy);
                 }
                 Ok(None) => {
                     // A copy that was being made when the daemon stopped: nobody was told of it.
@@ -385,6 +399,11 @@ impl Engine {
 
     /// The handle of a session, whose actor is started if it is not live.
     pub(crate) fn open(&self, id: SessionId) -> SessionHandle {
+        self.open_with(id, None)
+    }
+
+    /// The same with a policy for a turn that is found open, instead of the configured one.
+    fn open_with(&self, id: SessionId, policy: Option<AutoResume>) -> SessionHandle {
         match self.live().entry(id) {
             Entry::Occupied(live) => live.get().clone(),
             Entry::Vacant(place) => {
@@ -396,6 +415,7 @@ impl Engine {
                     rx,
                     tx.downgrade(),
                     Arc::clone(&gauges),
+                    policy,
                 );
                 let inner = Arc::downgrade(&self.inner);
                 let forget = Forget { id, inner: inner.clone() };

@@ -28,7 +28,7 @@ use super::live::LiveItem;
 use super::state::SessionState;
 use super::subscriber::{StreamEnd, Subscriber};
 use super::{Command, Gauges, Reply, decide, load};
-use crate::config::EngineConfig;
+use crate::config::{AutoResume, EngineConfig};
 use crate::error::CommandError;
 use crate::model::ModelSource;
 use crate::tasks::Tasks;
@@ -109,6 +109,8 @@ pub(crate) struct Actor {
     kept: Option<KeptConversation>,
     subscribers: Vec<Arc<Subscriber>>,
     gauges: Arc<Gauges>,
+    /// What becomes of a turn that is found open; none: what is configured.
+    resume: Option<AutoResume>,
     snapshot_seq: Seq,
     marked_unfinished: bool,
     pub(super) stopping: bool,
@@ -126,6 +128,7 @@ impl Actor {
         commands: mpsc::Receiver<Command>,
         own_commands: mpsc::WeakSender<Command>,
         gauges: Arc<Gauges>,
+        resume: Option<AutoResume>,
     ) -> Self {
         let (report_tx, reports) = mpsc::channel(REPORTS);
         Self {
@@ -142,6 +145,7 @@ impl Actor {
             kept: None,
             subscribers: Vec::new(),
             gauges,
+            resume,
             snapshot_seq: Seq::ZERO,
             marked_unfinished: false,
             stopping: false,
@@ -219,7 +223,7 @@ impl Actor {
         let found = self.preview(&drafts);
         drafts.extend(decide::resume_policy(
             &found,
-            self.deps.config().auto_resume,
+            self.resume.unwrap_or(self.deps.config().auto_resume),
             self.deps.ids.question_id(self.deps.clock.now()),
         ));
         if !drafts.is_empty() {
