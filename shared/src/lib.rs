@@ -32,7 +32,7 @@ pub mod transcript;
 pub use client_config::ClientConfig;
 pub use error_kind::ErrorKind;
 pub use identity::Identity;
-pub use paths::{Paths, PathsError, ensure_private_dir};
+pub use paths::{Paths, PathsError, ensure_config_dir, ensure_private_dir};
 
 #[cfg(feature = "connect")]
 pub use attachment::{

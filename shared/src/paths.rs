@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::ErrorKind;
 
-pub use private_dir::ensure_private_dir;
+pub use private_dir::{ensure_config_dir, ensure_private_dir};
 
 /// Longest socket path in bytes: `sockaddr_un` holds 108 with the closing NUL.
 pub const MAX_SOCKET_PATH_BYTES: usize = 107;
@@ -34,6 +34,50 @@ impl Paths {
     /// `AGENTD_HOME` cannot be made absolute.
     pub fn from_env() -> Result<Self, PathsError> {
         Self::resolve(|name| std::env::var_os(name))
+    }
+
+    /// The same for a process that systemd may have started itself: then the directories that its
+    /// unit has made count (`ConfigurationDirectory=`, `StateDirectory=`, `RuntimeDirectory=`). They
+    /// do not for programs further down, which inherit the variables of a unit that is not theirs.
+    ///
+    /// # Errors
+    /// As [`Self::from_env`].
+    pub fn of_service() -> Result<Self, PathsError> {
+        Self::resolve_service(std::process::id(), |name| std::env::var_os(name))
+    }
+
+    fn resolve_service(
+        own_pid: u32,
+        env: impl Fn(&str) -> Option<OsString>,
+    ) -> Result<Self, PathsError> {
+        let is_main = env("SYSTEMD_EXEC_PID").is_some_and(|pid| *pid == *own_pid.to_string());
+        let home = env("AGENTD_HOME").is_some_and(|home| !home.is_empty());
+        // Of several directories in a variable the first is the unit's main one.
+        let dir = |name: &str| -> Option<PathBuf> {
+            let all = env(name).filter(|_| is_main && !home)?;
+            std::env::split_paths(&all).next().filter(|dir| dir.is_absolute())
+        };
+        let mut paths = match (dir("STATE_DIRECTORY"), dir("CONFIGURATION_DIRECTORY")) {
+            // A system service may have no home directory at all.
+            (Some(state), Some(config)) => Self::under(&state).with_config_dir(config),
+            (state, config) => {
+                let mut paths = Self::resolve(&env)?;
+                if let Some(state) = state {
+                    let below = Self::under(state);
+                    (paths.data_dir, paths.state_dir) = (below.data_dir, below.state_dir);
+                }
+                paths.config_dir = config.unwrap_or(paths.config_dir);
+                paths
+            }
+        };
+        if let Some(runtime) = dir("RUNTIME_DIRECTORY") {
+            paths.runtime_dir = runtime;
+        }
+        Ok(paths)
+    }
+
+    fn with_config_dir(self, config_dir: PathBuf) -> Self {
+        Self { config_dir, ..self }
     }
 
     /// Puts everything under one folder: `config`, `data`, `state` and `run`.

@@ -9,6 +9,7 @@ mod announcement;
 mod binary;
 mod holder;
 mod log;
+mod managed;
 mod spawn_lock;
 
 use std::borrow::Cow;
@@ -77,6 +78,9 @@ pub async fn ensure_running(paths: &Paths, options: &StartOptions) -> Result<End
     ensure_private_dir(&paths.state_dir)?;
     let lock = spawn_lock::acquire(&paths.spawn_lock(), deadline).await?;
     let give_up = deadline.min(Instant::now() + options.other_timeout);
+    if managed::start(paths, deadline).await && is_running(&endpoint, deadline).await? {
+        return Ok(endpoint);
+    }
     // Whoever had the lock may have started one.
     while !is_running(&endpoint, deadline).await? {
         match start(paths, options, deadline).await? {

@@ -10,6 +10,7 @@ use rustix::fs::{Mode, OFlags};
 use super::PathsError;
 
 const PRIVATE: u32 = 0o700;
+const WRITABLE_BY_OTHERS: u32 = 0o022;
 
 /// Makes sure that `path` is a directory of mode 0700 that belongs to this user and is no link.
 ///
@@ -40,6 +41,22 @@ pub fn ensure_private_dir(path: impl AsRef<Path>) -> Result<(), PathsError> {
             .map_err(|errno| failed("restrict", path, errno.into()))?;
     }
     Ok(())
+}
+
+/// The same for a directory whose files this process only reads: it may also be root's, as that of a
+/// system service is, if nobody else can write to it.
+///
+/// # Errors
+/// As [`ensure_private_dir`].
+pub fn ensure_config_dir(path: impl AsRef<Path>) -> Result<(), PathsError> {
+    let path = path.as_ref();
+    let is_roots = std::fs::symlink_metadata(path).is_ok_and(|metadata| {
+        metadata.is_dir() && metadata.uid() == 0 && metadata.mode() & WRITABLE_BY_OTHERS == 0
+    });
+    if is_roots && !rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    ensure_private_dir(path)
 }
 
 fn create(path: &Path) -> Result<(), PathsError> {

@@ -43,6 +43,34 @@ fn the_runtime_directory_comes_from_xdg_and_falls_back_to_the_state() {
 }
 
 #[test]
+fn the_directories_of_a_unit_count_for_its_main_process_alone() {
+    let unit = [
+        ("SYSTEMD_EXEC_PID", "42"),
+        ("CONFIGURATION_DIRECTORY", "/etc/agentd"),
+        ("STATE_DIRECTORY", "/var/lib/agentd:/var/lib/agentd/workspace"),
+        ("RUNTIME_DIRECTORY", "/run/agentd/private"),
+    ];
+    let resolve_service = |own_pid, vars: &[(&str, &str)]| {
+        Paths::resolve_service(own_pid, |name| {
+            vars.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
+        })
+        .unwrap()
+    };
+    let paths = resolve_service(42, &unit);
+    assert_eq!(paths.config_file(), Path::new("/etc/agentd/config.toml"));
+    assert_eq!(paths.data_dir, Path::new("/var/lib/agentd/data"));
+    assert_eq!(paths.state_dir, Path::new("/var/lib/agentd/state"));
+    assert_eq!(paths.socket(), Path::new("/run/agentd/private/agentd.sock"));
+    // A client in a unit of its own, or a daemon that such a client started.
+    assert_eq!(resolve_service(43, &unit), resolve(&[]));
+    let with_home = [&unit[..], &[("AGENTD_HOME", "/srv/a")]].concat();
+    assert_eq!(resolve_service(42, &with_home), Paths::under("/srv/a"));
+    // A user's unit keeps its files where the user's clients look.
+    let user = [("SYSTEMD_EXEC_PID", "42"), ("XDG_RUNTIME_DIR", "/run/user/7")];
+    assert_eq!(resolve_service(42, &user), resolve(&user[1..]));
+}
+
+#[test]
 fn gr_06_a_private_directory_is_created_with_its_parents() {
     let root = tempfile::tempdir().unwrap();
     let dir = root.path().join("a/b");
