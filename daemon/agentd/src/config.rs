@@ -10,6 +10,6 @@ mod template;
 pub use load::{ConfigError, ConfigSource, Loaded, load};
 pub use schema::{
     Config, DaemonConfig, LogConfig, LogFormat, ProviderConfig, ProviderKind, ResumeSetting,
-    SessionConfig, StoreConfig, TitleSetting,
+    SessionConfig, SocketAccess, StoreConfig, TitleSetting,
 };
 pub use template::TEMPLATE;

@@ -1,5 +1,6 @@
 //! What the process can be told: to stop, and to read its configuration again.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,6 +12,8 @@ use crate::config::{self, Config, ConfigError};
 use crate::environment::Environment;
 use crate::logging::LogLevel;
 use crate::provider::Models;
+use crate::supervisor::Notifier;
+use crate::upgrade::{Relaunch, Successor};
 
 /// Facts about the process for `status`.
 #[derive(Debug, Clone)]
@@ -39,7 +42,13 @@ struct Inner {
     engine_config: watch::Sender<EngineConfig>,
     log_level: Option<LogLevel>,
     facts: ProcessFacts,
+    notifier: Notifier,
+    relaunch: Option<Relaunch>,
+    /// Takes over once the daemon has stopped.
+    successor: Mutex<Option<Successor>>,
     warnings: Mutex<Vec<String>>,
+    /// Warnings that hold until what they tell of is over, by what they are about.
+    standing: Mutex<BTreeMap<&'static str, String>>,
     /// Why the newest configuration is not in force.
     reload_failure: Mutex<Option<String>>,
 }
@@ -93,13 +102,26 @@ pub struct ControlParts {
     pub log_level: Option<LogLevel>,
     /// Facts for `status`.
     pub facts: ProcessFacts,
+    /// Who is told of reloads.
+    pub notifier: Notifier,
+    /// How a successor is started; none: nobody can take over.
+    pub relaunch: Option<Relaunch>,
 }
 
 impl Control {
     /// Makes the control of a process that is running.
     pub fn new(parts: ControlParts) -> Self {
-        let ControlParts { config_file, env, overrides, config, engine_config, log_level, facts } =
-            parts;
+        let ControlParts {
+            config_file,
+            env,
+            overrides,
+            config,
+            engine_config,
+            log_level,
+            facts,
+            notifier,
+            relaunch,
+        } = parts;
         Self {
             inner: Arc::new(Inner {
                 stop: CancellationToken::new(),
@@ -110,7 +132,11 @@ impl Control {
                 engine_config,
                 log_level,
                 facts,
+                notifier,
+                relaunch,
+                successor: Mutex::default(),
                 warnings: Mutex::default(),
+                standing: Mutex::default(),
                 reload_failure: Mutex::default(),
             }),
         }
@@ -126,12 +152,37 @@ impl Control {
         self.inner.stop.cancel();
     }
 
+    /// How a successor is started; none: nobody can take over.
+    pub fn relaunch(&self) -> Option<&Relaunch> {
+        self.inner.relaunch.as_ref()
+    }
+
+    /// Asks the process to stop, and to become another program then. A stop that was asked for
+    /// before stays one.
+    pub fn hand_over(&self, successor: Successor) {
+        if self.inner.stop.is_cancelled() {
+            return;
+        }
+        *self.inner.successor.lock().unwrap_or_else(PoisonError::into_inner) = Some(successor);
+        self.inner.stop.cancel();
+    }
+
+    /// Who takes over, if somebody does.
+    pub fn successor(&self) -> Option<Successor> {
+        self.inner.successor.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Reads the configuration again. Returns the file and the keys that need a restart.
     ///
     /// # Errors
     /// When the new configuration is wrong; the old one stays in force.
     pub fn reload(&self, models: &Models) -> Result<(Option<PathBuf>, Vec<String>), ConfigError> {
+        self.inner.notifier.reloading("reading the configuration again");
         let reloaded = self.try_reload(models);
+        self.inner.notifier.ready(match &reloaded {
+            Ok(_changed) => "configuration read again",
+            Err(_wrong) => "the new configuration is wrong; the old one stays in force",
+        });
         let failure = reloaded.as_ref().err().map(ToString::to_string);
         *self.inner.reload_failure.lock().unwrap_or_else(PoisonError::into_inner) = failure;
         reloaded
@@ -179,9 +230,27 @@ impl Control {
         self.warnings_mut(|warnings| warnings.extend(new));
     }
 
+    /// Tells of trouble for as long as it lasts: the newest text about something replaces the one
+    /// before, and `None` ends it.
+    pub fn standing_warning(&self, about: &'static str, warning: Option<String>) {
+        let mut standing = self.inner.standing.lock().unwrap_or_else(PoisonError::into_inner);
+        match warning {
+            Some(warning) => {
+                tracing::warn!("{warning}");
+                standing.insert(about, warning);
+            }
+            None => {
+                standing.remove(about);
+            }
+        }
+    }
+
     /// Things that somebody should look at.
     pub fn warnings(&self) -> Vec<String> {
         let mut all = self.warnings_mut(|warnings| warnings.clone());
+        let standing = self.inner.standing.lock().unwrap_or_else(PoisonError::into_inner);
+        all.extend(standing.values().cloned());
+        drop(standing);
         let failure = self.inner.reload_failure.lock().unwrap_or_else(PoisonError::into_inner);
         all.extend(failure.iter().map(|failure| {
             format!("the configuration was changed but is not in force: {failure}")

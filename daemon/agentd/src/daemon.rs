@@ -4,6 +4,7 @@
 //! turns that were running before go on. Stop: no new connections, turns end at a safe point, streams
 //! end, everything is durable, the socket's file goes.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use agentd_domain::{Clock, ErrorKind, IdSource};
 use agentd_engine::{Engine, EngineDeps, RandomIds, SystemClock};
 use agentd_proto::v1;
 use agentd_shared::paths::check_socket_path;
-use agentd_shared::{Paths, PathsError, ensure_private_dir};
+use agentd_shared::{Paths, PathsError, ensure_config_dir, ensure_private_dir};
 use agentd_store::{
     CrashPoints, InstanceLock, LockError, OpenError, Opened, SledOptions, SledStore, Store,
 };
@@ -22,13 +23,16 @@ use tokio_util::sync::CancellationToken;
 use tonic::service::InterceptorLayer;
 use tonic::transport::Server;
 
-use crate::config::{self, Config, ConfigError};
+use crate::backups::Backups;
+use crate::config::{self, Config, ConfigError, SocketAccess};
 use crate::control::{Control, ControlParts, Overrides, ProcessFacts};
 use crate::environment::Environment;
-use crate::grpc::{Context, Service, check_peer};
-use crate::listener::{Door, ListenError, SocketFile};
+use crate::grpc::{Context, Peers, Service};
+use crate::listener::{Door, ListenError, Place};
 use crate::logging::LogLevel;
 use crate::provider::Models;
+use crate::supervisor::{Attended, HandedOver, Notifier, Supervisor, attend, status_line};
+use crate::upgrade::{Handover, Relaunch};
 
 /// How long a start waits for a daemon that is on its way out.
 const LOCK_PATIENCE: Duration = Duration::from_secs(1);
@@ -40,6 +44,8 @@ const STREAM_WINDOW: u32 = 1024 * 1024;
 const CONNECTION_WINDOW: u32 = 16 * 1024 * 1024;
 /// Requests of one connection that are worked on at once.
 const REQUESTS_PER_CONNECTION: usize = 256;
+/// How much longer a start may take than usual, which systemd is told: a damaged store is salvaged.
+const LONG_START: Duration = Duration::from_secs(300);
 /// How long connections have to end once everything else has.
 const CONNECTION_GRACE: Duration = Duration::from_secs(1);
 
@@ -64,6 +70,10 @@ pub struct DaemonOptions {
     pub ids: Arc<dyn IdSource>,
     /// The log level, when logging was set up for this daemon.
     pub log_level: Option<LogLevel>,
+    /// Who looks after the process, and what they passed to it.
+    pub supervisor: Supervisor,
+    /// How a successor is started; none: nobody can take over.
+    pub relaunch: Option<Relaunch>,
 }
 
 impl DaemonOptions {
@@ -79,6 +89,8 @@ impl DaemonOptions {
             clock: Arc::new(SystemClock),
             ids: Arc::new(RandomIds),
             log_level: None,
+            supervisor: Supervisor::default(),
+            relaunch: None,
         }
     }
 }
@@ -129,8 +141,7 @@ impl StartError {
             Self::Config(error) => error.hint(),
             Self::Lock(error) => error.hint(),
             Self::Store(error) => error.hint(),
-            Self::Listen(ListenError::NotASocket(_)) => "move the file out of the way",
-            Self::Listen(ListenError::Io { .. }) => "check the runtime directory's owner and mode",
+            Self::Listen(error) => error.hint(),
             Self::Tools(_) | Self::Broken(_) => "please report it",
         }
     }
@@ -144,10 +155,36 @@ pub struct Daemon {
     context: Arc<Context>,
     store: Arc<dyn Store>,
     door: Door,
-    socket_file: Arc<SocketFile>,
+    place: Arc<Place>,
+    peers: Peers,
     socket: PathBuf,
     config: watch::Receiver<Config>,
-    locks: [InstanceLock; 2],
+    locks: Locks,
+    notifier: Notifier,
+    watchdog: Option<Duration>,
+    /// The run before this one only made room for it.
+    was_handed_over: bool,
+    backups: Backups,
+}
+
+/// What keeps other daemons away.
+#[derive(Debug)]
+struct Locks {
+    data: InstanceLock,
+    /// None when systemd owns the socket.
+    socket: Option<InstanceLock>,
+}
+
+/// How a daemon's service ended.
+#[derive(Debug)]
+pub enum Served {
+    /// In order.
+    InOrder,
+    /// The stop took longer than allowed and was cut off; everything acknowledged is durable all the
+    /// same.
+    CutOff,
+    /// Another program takes over.
+    HandOver(Box<Handover>),
 }
 
 impl Daemon {
@@ -166,15 +203,29 @@ impl Daemon {
             clock,
             ids,
             log_level,
+            supervisor,
+            relaunch,
         } = options;
-        for dir in [&paths.config_dir, &paths.data_dir, &paths.state_dir, &paths.runtime_dir] {
+        let Supervisor { notifier, watchdog, listener, handed_over, kept: _ } = supervisor;
+        ensure_config_dir(&paths.config_dir)?;
+        for dir in [&paths.data_dir, &paths.state_dir, &paths.runtime_dir] {
             ensure_private_dir(dir)?;
         }
         let socket = socket.unwrap_or_else(|| paths.socket());
         check_socket_path(&socket)?;
         let mut loaded = config::load(&paths.config_file(), &env)?;
         overrides.apply(&mut loaded.config);
-        let lock = take_lock(&paths.instance_lock()).await?;
+        let was_handed_over = handed_over.is_some();
+        let (passed, data_lock, socket_lock) = match handed_over {
+            Some(HandedOver { listener, lock, socket_lock }) => {
+                let own_file = socket_lock.is_some();
+                (Some((listener, own_file)), Some(lock), socket_lock)
+            }
+            None => (listener.map(|listener| (listener, false)), None, None),
+        };
+        let data_lock = hold_lock(data_lock, &paths.instance_lock()).await?;
+        // A start may be long after a crash.
+        notifier.extend(LONG_START);
         let (store, warnings) = open_store(&paths, &loaded.config, crash_points.clone()).await?;
         let mut tools = Registry::builtin_keeping_private(vec![
             paths.config_dir.clone(),
@@ -195,10 +246,27 @@ impl Daemon {
             config_file.display().to_string(),
             Some(paths.learned_models_file()),
         ));
-        // A socket path of one's own may be another daemon's, although the data directory is not.
-        let socket_lock = take_lock(&beside(&socket, ".lock")).await?;
-        let door = Door::open(&socket)?;
-        let socket_file = door.file();
+        let access = config_rx.borrow().daemon.socket_access;
+        let (door, socket_lock) = match passed {
+            Some((passed, false)) => (Door::of_systemd(passed, access)?, None),
+            Some((passed, true)) => {
+                let door = Door::handed_over(passed)?;
+                let lock = hold_lock(socket_lock, &beside(door.path(), ".lock")).await?;
+                (door, Some(lock))
+            }
+            None => {
+                // A socket path of one's own may be another daemon's, although the data directory is not.
+                let lock = take_lock(&beside(&socket, ".lock")).await?;
+                (Door::open(&socket)?, Some(lock))
+            }
+        };
+        let socket = door.path().to_owned();
+        let place = door.place();
+        // The mode of a socket of our own admits nobody else.
+        let peers = match access {
+            SocketAccess::Group if !place.is_own() => Peers::Admitted,
+            SocketAccess::Group | SocketAccess::User => Peers::OwnUser,
+        };
         let control = Control::new(ControlParts {
             config_file,
             env,
@@ -211,7 +279,16 @@ impl Daemon {
                 socket: socket.clone(),
                 data_dir: paths.data_dir.clone(),
             },
+            notifier: notifier.clone(),
+            relaunch,
         });
+        let backups = Backups {
+            store: Arc::clone(&store),
+            dir: paths.backups_dir(),
+            clock: Arc::clone(&clock),
+            config: config_rx.clone(),
+            control: control.clone(),
+        };
         // The store has logged them.
         control.keep_warnings(warnings);
         control.keep_warnings(damaged_stores(&paths.data_dir));
@@ -244,10 +321,15 @@ impl Daemon {
             context,
             store,
             door,
-            socket_file,
+            place,
+            peers,
             socket,
             config: config_rx,
-            locks: [lock, socket_lock],
+            locks: Locks { data: data_lock, socket: socket_lock },
+            notifier,
+            watchdog,
+            was_handed_over,
+            backups,
         })
     }
 
@@ -269,13 +351,38 @@ impl Daemon {
     /// Serves until the control says stop, then stops. False: the stop took longer than allowed and
     /// was cut off; everything acknowledged is durable all the same.
     pub async fn serve(self) -> bool {
-        let Self { engine, control, context, store, door, socket_file, socket, config, locks } =
-            self;
+        // Inside another program nobody can take over, so that this is a stop like any other.
+        !matches!(self.serve_to_the_end().await, Served::CutOff)
+    }
+
+    /// The same, and tells when another program is to take over.
+    pub async fn serve_to_the_end(self) -> Served {
+        let Self {
+            engine,
+            control,
+            context,
+            store,
+            door,
+            place,
+            peers,
+            socket,
+            config,
+            locks,
+            notifier,
+            watchdog,
+            was_handed_over,
+            backups,
+        } = self;
         let accepting = CancellationToken::new();
         let mut server = tokio::task::JoinSet::new();
         // Before anybody else uses the engine: what looks unfinished then, is. Who connects waits in
         // the backlog.
-        match engine.resume_unfinished().await {
+        let opened = if was_handed_over {
+            engine.resume_after_handover().await
+        } else {
+            engine.resume_unfinished().await
+        };
+        match opened {
             Ok(0) => {}
             Ok(count) => tracing::info!(count, "sessions with unfinished work opened"),
             Err(error) => {
@@ -283,7 +390,17 @@ impl Daemon {
             }
         }
         let keepalive = Duration::from_millis(config.borrow().daemon.keepalive_ms);
-        server.spawn(serve_connections(door, context, keepalive, accepting.clone()));
+        server.spawn(serve_connections(door, context, peers, keepalive, accepting.clone()));
+        // Dropped at the end, and with them what they do.
+        let mut background = tokio::task::JoinSet::new();
+        background.spawn(attend(Attended {
+            notifier: notifier.clone(),
+            watchdog,
+            store: Arc::clone(&store),
+            engine: engine.clone(),
+        }));
+        let backups = background.spawn(backups.run());
+        notifier.ready(&status_line(engine.stats()));
         tracing::info!(socket = %socket.display(), pid = std::process::id(), "ready");
         tokio::select! {
             () = control.stop_token().cancelled() => {}
@@ -292,8 +409,18 @@ impl Daemon {
                 tracing::error!("the server ended by itself");
             }
         }
-        tracing::info!("stopping");
         let limit = Duration::from_millis(config.borrow().daemon.shutdown_timeout_ms);
+        let successor = control.successor();
+        if let Some(successor) = &successor {
+            tracing::info!(program = %successor.program.display(), version = successor.version, "handing over");
+            notifier.reloading("handing over to a new binary");
+            notifier.extend(limit + LONG_START);
+        } else {
+            tracing::info!("stopping");
+            notifier.stopping(limit + CONNECTION_GRACE);
+            place.close();
+        }
+        backups.abort();
         let orderly = tokio::time::timeout(limit, async {
             accepting.cancel();
             engine.stop().await;
@@ -309,15 +436,36 @@ impl Daemon {
         })
         .await
         .is_ok();
-        drop(socket_file);
+        if !orderly {
+            tracing::error!(limit_ms = limit.as_millis(), "the stop took too long and was cut off");
+        }
+        let handover = successor.zip(control.relaunch().cloned());
+        if let Some((successor, relaunch)) = handover
+            && let Some(listener) = place.hand_over()
+        {
+            let open = HandedOver::new(listener, locks.data, locks.socket);
+            return Served::HandOver(Box::new(Handover { successor, relaunch, open }));
+        }
+        place.remove_file();
         drop(locks);
         if orderly {
             tracing::info!("stopped");
+            Served::InOrder
         } else {
-            tracing::error!(limit_ms = limit.as_millis(), "the stop took too long and was cut off");
+            Served::CutOff
         }
-        orderly
     }
+}
+
+/// Goes on holding a lock that the run before this one held; takes it where that is not possible.
+async fn hold_lock(held: Option<File>, file: &Path) -> Result<InstanceLock, LockError> {
+    if let Some(held) = held {
+        match InstanceLock::adopt(held, file) {
+            Ok(lock) => return Ok(lock),
+            Err(error) => tracing::warn!(%error, "a lock that was handed over is taken anew"),
+        }
+    }
+    take_lock(file).await
 }
 
 async fn take_lock(file: &Path) -> Result<InstanceLock, LockError> {
@@ -374,6 +522,7 @@ async fn open_store(
 async fn serve_connections(
     door: Door,
     context: Arc<Context>,
+    peers: Peers,
     keepalive: Duration,
     accepting: CancellationToken,
 ) {
@@ -397,7 +546,7 @@ async fn serve_connections(
         .initial_stream_window_size(STREAM_WINDOW)
         .initial_connection_window_size(CONNECTION_WINDOW)
         .concurrency_limit_per_connection(REQUESTS_PER_CONNECTION)
-        .layer(InterceptorLayer::new(check_peer))
+        .layer(InterceptorLayer::new(move |request| peers.check(request)))
         .add_service(v1::session_service_server::SessionServiceServer::new(service.clone()))
         .add_service(v1::turn_service_server::TurnServiceServer::new(service.clone()))
         .add_service(v1::event_service_server::EventServiceServer::new(service.clone()))

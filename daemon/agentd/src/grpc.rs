@@ -21,7 +21,7 @@ use crate::provider::Models;
 use agentd_domain::Clock;
 use agentd_engine::Engine;
 
-pub(crate) use peer::check_peer;
+pub(crate) use peer::Peers;
 
 /// What handlers need.
 #[derive(Debug)]

@@ -10,10 +10,14 @@ pub mod daemon;
 pub mod environment;
 pub mod logging;
 pub mod provider;
+pub mod supervisor;
+pub mod upgrade;
 
+mod backups;
 mod grpc;
 mod listener;
 
 pub use agentd_store::CrashPoints;
-pub use daemon::{Daemon, DaemonOptions, StartError};
+pub use daemon::{Daemon, DaemonOptions, Served, StartError};
 pub use environment::Environment;
+pub use supervisor::Supervisor;

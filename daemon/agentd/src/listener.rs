@@ -1,19 +1,25 @@
-//! The socket: made private before anybody can connect, removed when the daemon stops.
+//! The socket: made private before anybody can connect, removed when the daemon stops; or one that
+//! systemd made, or that the run before this one handed over.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use agentd_shared::ensure_private_dir;
 use socket2::{Domain, SockAddr, Socket, Type};
 use tokio::net::{UnixListener, UnixStream};
 
+use crate::config::SocketAccess;
+
 /// Pause between two looks at the socket's file.
 const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 /// Pause after a connection that could not be accepted.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
+/// The bits of a mode that let everybody else connect.
+const OTHERS: u32 = 0o007;
 /// Connections that may wait to be accepted.
 const BACKLOG: i32 = 128;
 
@@ -23,6 +29,27 @@ pub enum ListenError {
     /// Something that is not a socket is in its place.
     #[error("{} exists and is not a socket", .0.display())]
     NotASocket(PathBuf),
+    /// A socket that was passed to the process is none that clients could use.
+    #[error("the socket that was passed to agentd cannot be used: {problem}")]
+    NotOurs {
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// The system refused to tell about a socket that was passed to the process, or to use it.
+    #[error("the socket that was passed to agentd cannot be used")]
+    Inherited {
+        /// What the system says.
+        #[source]
+        source: io::Error,
+    },
+    /// `daemon.socket_access` trusts the mode of a socket that lets everybody in.
+    #[error("{} has mode {mode:o}: everybody could connect", .path.display())]
+    OpenToAll {
+        /// The path.
+        path: PathBuf,
+        /// Its mode.
+        mode: u32,
+    },
     /// The system refused.
     #[error("cannot listen on {}", .path.display())]
     Io {
@@ -41,9 +68,19 @@ pub(crate) struct SocketFile {
     path: PathBuf,
     device: u64,
     inode: u64,
+    stays: bool,
 }
 
 impl SocketFile {
+    fn of(path: &Path, metadata: &std::fs::Metadata) -> Self {
+        Self { path: path.to_owned(), device: metadata.dev(), inode: metadata.ino(), stays: false }
+    }
+
+    /// Leaves it where it is.
+    fn keep(mut self) {
+        self.stays = true;
+    }
+
     /// True when the path still leads to this socket.
     fn is_there(&self) -> bool {
         std::fs::symlink_metadata(&self.path)
@@ -51,24 +88,111 @@ impl SocketFile {
     }
 }
 
-/// Where clients come in. A socket whose file disappears, as a logout may remove the whole runtime
-/// directory, is made anew: a daemon that runs must be reachable.
+/// Where clients come in. A socket of our own whose file disappears, as a logout may remove the whole
+/// runtime directory, is made anew: a daemon that runs must be reachable. One that systemd made is
+/// systemd's to look after.
 #[derive(Debug)]
 pub(crate) struct Door {
     listener: UnixListener,
-    file: Arc<SocketFile>,
+    path: PathBuf,
+    place: Arc<Place>,
+}
+
+/// The socket as the process has it; it outlives the door, which ends with the server.
+#[derive(Debug)]
+pub(crate) struct Place(Mutex<Held>);
+
+#[derive(Debug)]
+struct Held {
+    /// Keeps the socket open for a successor while the door is closed.
+    spare: Option<OwnedFd>,
+    /// Ours to remove; none when systemd made it.
+    file: Option<SocketFile>,
+}
+
+impl Place {
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// True when the socket's file is the daemon's own.
+    pub(crate) fn is_own(&self) -> bool {
+        self.held().file.is_some()
+    }
+
+    /// Nobody will take over: whoever connects from now on is refused as soon as the door closes.
+    pub(crate) fn close(&self) {
+        self.held().spare = None;
+    }
+
+    /// The open socket for a successor. Its file stays.
+    pub(crate) fn hand_over(&self) -> Option<OwnedFd> {
+        let mut held = self.held();
+        if let Some(file) = held.file.take() {
+            file.keep();
+        }
+        held.spare.take()
+    }
+
+    /// Removes the file, if it is ours and still there.
+    pub(crate) fn remove_file(&self) {
+        self.held().file = None;
+    }
+
+    fn is_there(&self) -> bool {
+        self.held().file.as_ref().is_none_or(SocketFile::is_there)
+    }
 }
 
 impl Door {
-    /// Opens it; see [`open`].
+    /// Opens a socket of our own; see [`open`].
     pub(crate) fn open(path: &Path) -> Result<Self, ListenError> {
         let (listener, file) = open(path)?;
-        Ok(Self { listener, file: Arc::new(file) })
+        Self::new(listener, path.to_owned(), Some(file))
     }
 
-    /// The socket's file, which is removed with its last holder.
-    pub(crate) fn file(&self) -> Arc<SocketFile> {
-        Arc::clone(&self.file)
+    /// Takes over a socket that systemd listens on: its file is left as it is, now and at the end.
+    pub(crate) fn of_systemd(socket: OwnedFd, access: SocketAccess) -> Result<Self, ListenError> {
+        let (listener, path) = adopt(socket)?;
+        let file = |source| ListenError::Io { path: path.clone(), source };
+        let metadata = std::fs::symlink_metadata(&path).map_err(file)?;
+        if metadata.mode() & OTHERS != 0 {
+            if access == SocketAccess::Group {
+                return Err(ListenError::OpenToAll { path, mode: metadata.mode() & 0o777 });
+            }
+            tracing::warn!(socket = %path.display(), "everybody can connect; only our own user is served");
+        }
+        Self::new(listener, path, None)
+    }
+
+    /// Takes over the socket of the run before this one, and its file.
+    pub(crate) fn handed_over(socket: OwnedFd) -> Result<Self, ListenError> {
+        let (listener, path) = adopt(socket)?;
+        let metadata = std::fs::symlink_metadata(&path)
+            .map_err(|source| ListenError::Io { path: path.clone(), source })?;
+        let file = SocketFile::of(&path, &metadata);
+        Self::new(listener, path, Some(file))
+    }
+
+    fn new(
+        listener: UnixListener,
+        path: PathBuf,
+        file: Option<SocketFile>,
+    ) -> Result<Self, ListenError> {
+        let spare = rustix::io::fcntl_dupfd_cloexec(&listener, 0)
+            .map_err(|errno| ListenError::Io { path: path.clone(), source: errno.into() })?;
+        let place = Arc::new(Place(Mutex::new(Held { spare: Some(spare), file })));
+        Ok(Self { listener, path, place })
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The socket, which stays open until the process or a successor closes it.
+    pub(crate) fn place(&self) -> Arc<Place> {
+        Arc::clone(&self.place)
     }
 
     /// The next connection. After an error it pauses: without that a lack of descriptors would spin.
@@ -88,9 +212,9 @@ impl Door {
     }
 
     fn look_after_file(&mut self) {
-        let path = &self.file.path;
+        let path = &self.path;
         // What somebody else has put there meanwhile is not ours to remove.
-        if self.file.is_there() || path.symlink_metadata().is_ok() {
+        if self.place.is_there() || path.symlink_metadata().is_ok() {
             return;
         }
         let reopened = path
@@ -100,13 +224,35 @@ impl Door {
         match reopened {
             Ok(door) => {
                 tracing::warn!(socket = %path.display(), "the socket's file was gone; made anew");
-                *self = door;
+                let mut new = door.place.held();
+                let (spare, file) = (new.spare.take(), new.file.take());
+                drop(new);
+                *self.place.held() = Held { spare, file };
+                self.listener = door.listener;
             }
             Err(error) => {
                 tracing::error!(error, "the socket's file is gone and cannot be made anew");
             }
         }
     }
+}
+
+/// Checks that a descriptor is a listening Unix socket with a path, and says which.
+fn adopt(socket: OwnedFd) -> Result<(UnixListener, PathBuf), ListenError> {
+    let socket = Socket::from(socket);
+    let unfit = |problem| ListenError::NotOurs { problem };
+    let io = |source| ListenError::Inherited { source };
+    if socket.domain().map_err(io)? != Domain::UNIX || socket.r#type().map_err(io)? != Type::STREAM
+    {
+        return Err(unfit("it is no Unix stream socket"));
+    }
+    if !socket.is_listener().map_err(io)? {
+        return Err(unfit("it does not listen"));
+    }
+    let address = socket.local_addr().map_err(io)?;
+    let path = address.as_pathname().ok_or_else(|| unfit("it has no path"))?.to_owned();
+    socket.set_nonblocking(true).map_err(io)?;
+    Ok((UnixListener::from_std(socket.into()).map_err(io)?, path))
 }
 
 /// Listens on `path`. The caller holds the instance lock, so a socket that is left there is dead.
@@ -122,7 +268,7 @@ fn open(path: &Path) -> Result<(UnixListener, SocketFile), ListenError> {
     socket.set_nonblocking(true).map_err(failed)?;
     socket.bind(&SockAddr::unix(path).map_err(failed)?).map_err(failed)?;
     let metadata = std::fs::symlink_metadata(path).map_err(failed)?;
-    let file = SocketFile { path: path.to_owned(), device: metadata.dev(), inode: metadata.ino() };
+    let file = SocketFile::of(path, &metadata);
     // Whatever the umask says: nobody can connect before the listen that follows.
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
     socket.listen(BACKLOG).map_err(failed)?;
@@ -139,9 +285,26 @@ fn remove(path: &Path) -> Result<(), ListenError> {
     }
 }
 
+impl ListenError {
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::NotASocket(_) => "move the file out of the way",
+            Self::Io { .. } => "check the runtime directory's owner and mode",
+            Self::NotOurs { .. } | Self::Inherited { .. } => {
+                "let the socket unit have one ListenStream= with the path of a Unix socket"
+            }
+            Self::OpenToAll { .. } => {
+                "set SocketMode=0660 in the socket unit, or daemon.socket_access = \"user\""
+            }
+        }
+    }
+}
+
 impl Drop for SocketFile {
     fn drop(&mut self) {
-        if self.is_there()
+        if !self.stays
+            && self.is_there()
             && let Err(error) = remove(&self.path)
         {
             tracing::warn!(%error, "the socket's file stays");
@@ -191,6 +354,71 @@ mod tests {
         door.accept().await.unwrap();
         drop((client, door));
         assert!(!path.exists());
+    }
+
+    /// As systemd passes it.
+    fn listening(path: &Path, mode: u32) -> OwnedFd {
+        let listener = std::os::unix::net::UnixListener::bind(path).unwrap();
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+        listener.into()
+    }
+
+    #[tokio::test]
+    async fn a_socket_of_systemd_is_used_and_its_file_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("agentd.sock");
+        let passed = listening(&path, 0o660);
+        // It waits in the backlog, as whoever triggered the start does.
+        let early = UnixStream::connect(&path).await.unwrap();
+        let mut door = Door::of_systemd(passed, SocketAccess::Group).unwrap();
+        assert_eq!(door.path(), path);
+        assert!(!door.place().is_own());
+        door.accept().await.unwrap();
+        drop((early, door));
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o660);
+    }
+
+    #[tokio::test]
+    async fn a_socket_that_everybody_may_use_is_refused_where_its_mode_is_trusted() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("agentd.sock");
+        let refused = Door::of_systemd(listening(&path, 0o666), SocketAccess::Group);
+        assert!(matches!(refused, Err(ListenError::OpenToAll { mode: 0o666, .. })));
+        std::fs::remove_file(&path).unwrap();
+        Door::of_systemd(listening(&path, 0o666), SocketAccess::User).unwrap();
+    }
+
+    #[tokio::test]
+    async fn what_is_no_listening_unix_socket_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let tcp = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let (one_end, _other_end) = std::os::unix::net::UnixStream::pair().unwrap();
+        let datagrams = std::os::unix::net::UnixDatagram::bind(dir.path().join("d")).unwrap();
+        let unfit: [OwnedFd; 3] = [tcp.into(), one_end.into(), datagrams.into()];
+        for fd in unfit {
+            let refused = Door::of_systemd(fd, SocketAccess::User);
+            assert!(matches!(refused, Err(ListenError::NotOurs { .. })), "{refused:?}");
+        }
+        let file = std::fs::File::create(dir.path().join("f")).unwrap();
+        let refused = Door::of_systemd(file.into(), SocketAccess::User);
+        assert!(matches!(refused, Err(ListenError::Inherited { .. })), "{refused:?}");
+    }
+
+    #[tokio::test]
+    async fn a_socket_that_is_handed_over_refuses_nobody_in_between() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("agentd.sock");
+        let door = Door::open(&path).unwrap();
+        let place = door.place();
+        drop(door);
+        let in_between = UnixStream::connect(&path).await.unwrap();
+        let passed = place.hand_over().unwrap();
+        drop(place);
+        let mut door = Door::handed_over(passed).unwrap();
+        door.accept().await.unwrap();
+        assert!(door.place().is_own());
+        drop((in_between, door));
+        assert!(!path.exists(), "it is removed by whoever had it last");
     }
 
     #[tokio::test]

@@ -6,6 +6,11 @@ use tracing_subscriber::{EnvFilter, Registry, reload};
 
 use crate::config::{LogConfig, LogFormat};
 
+/// Before each field in the journal: `AGENTD_SESSION_ID`, `AGENTD_TURN_ID`.
+const FIELD_PREFIX: &str = "AGENTD";
+/// What `journalctl -t` finds the daemon by.
+const IDENTIFIER: &str = "agentd";
+
 /// Changes the level while the daemon runs.
 #[derive(Debug, Clone)]
 pub struct LogLevel(reload::Handle<EnvFilter, Registry>);
@@ -38,19 +43,36 @@ pub fn init(config: &LogConfig) -> Result<LogLevel, LogError> {
     let (filter, handle) = reload::Layer::new(filter(&config.level)?);
     let registry = tracing_subscriber::registry().with(filter);
     let to_stderr = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
-    match config.format {
-        LogFormat::Human => {
+    let format = match config.format {
+        LogFormat::Auto if stderr_is_the_journal() => LogFormat::Journald,
+        LogFormat::Auto => LogFormat::Human,
+        format => format,
+    };
+    match format {
+        LogFormat::Auto | LogFormat::Human => {
             let ansi = std::io::IsTerminal::is_terminal(&std::io::stderr())
                 && std::env::var_os("NO_COLOR").is_none();
             registry.with(to_stderr.with_ansi(ansi)).try_init()?;
         }
         LogFormat::Json => registry.with(to_stderr.json().with_ansi(false)).try_init()?,
         LogFormat::Journald => {
-            let journal = tracing_journald::layer().map_err(LogError::Journal)?;
+            // Fields of ours cannot pass for the journal's own, such as PRIORITY.
+            let journal = tracing_journald::layer()
+                .map_err(LogError::Journal)?
+                .with_field_prefix(Some(FIELD_PREFIX.to_owned()))
+                .with_syslog_identifier(IDENTIFIER.to_owned());
             registry.with(journal).try_init()?;
         }
     }
     Ok(LogLevel(handle))
+}
+
+/// True when standard error is the stream that systemd connected to the journal, and not a file or a
+/// pipe that was put in its place.
+fn stderr_is_the_journal() -> bool {
+    let Some(stream) = std::env::var_os("JOURNAL_STREAM") else { return false };
+    let Ok(stat) = rustix::fs::fstat(std::io::stderr()) else { return false };
+    stream.to_str() == Some(&format!("{}:{}", stat.st_dev, stat.st_ino))
 }
 
 fn filter(level: &str) -> Result<EnvFilter, LogError> {

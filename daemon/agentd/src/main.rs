@@ -6,7 +6,8 @@ use std::process::ExitCode;
 
 use agentd::config::{self, LogFormat};
 use agentd::control::Overrides;
-use agentd::{Daemon, DaemonOptions, Environment, StartError, logging};
+use agentd::upgrade::{Handover, Relaunch, probe_line};
+use agentd::{Daemon, DaemonOptions, Environment, Served, StartError, Supervisor, logging};
 use agentd_shared::Paths;
 use clap::{Parser, Subcommand};
 use tokio::signal::unix::{SignalKind, signal};
@@ -71,13 +72,18 @@ enum Command {
     Config(command::config::ConfigCommand),
     /// Checks every record of the store while no daemon runs.
     Check,
+    /// Tells a daemon that runs whether this binary can take over from it.
+    #[command(hide = true)]
+    Probe,
 }
 
 fn main() -> ExitCode {
+    // Before anything else: what was passed to this process must not be passed on.
+    let supervisor = Supervisor::of_process();
     let arguments = Arguments::parse();
     let paths = match &arguments.home {
         Some(home) => std::path::absolute(home).map(Paths::under).map_err(anyhow::Error::from),
-        None => Paths::from_env().map_err(anyhow::Error::from),
+        None => Paths::of_service().map_err(anyhow::Error::from),
     };
     let paths = match paths {
         Ok(paths) => paths,
@@ -86,11 +92,26 @@ fn main() -> ExitCode {
     match arguments.command {
         Some(Command::Config(ref config)) => command::config::run(config, &paths),
         Some(Command::Check) => command::check::run(&paths),
-        None => run(arguments, paths),
+        Some(Command::Probe) => probe(&paths),
+        None => match supervisor {
+            Ok(supervisor) => run(arguments, paths, supervisor),
+            Err(error) => fail(exit::USAGE, &error.to_string(), error.hint()),
+        },
     }
 }
 
-fn run(arguments: Arguments, paths: Paths) -> ExitCode {
+/// Reads the configuration as a start would, and tells what this binary is.
+fn probe(paths: &Paths) -> ExitCode {
+    match config::load(&paths.config_file(), &Environment::of_process()) {
+        Ok(_loaded) => {
+            command::print(&format!("{}\n", probe_line()));
+            ExitCode::SUCCESS
+        }
+        Err(error) => fail(exit::USAGE, &error.to_string(), error.hint()),
+    }
+}
+
+fn run(arguments: Arguments, paths: Paths, mut supervisor: Supervisor) -> ExitCode {
     let env = Environment::of_process();
     let loaded = match config::load(&paths.config_file(), &env) {
         Ok(loaded) => loaded,
@@ -109,7 +130,16 @@ fn run(arguments: Arguments, paths: Paths) -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return fail(exit::FAILED, &error.to_string(), "check the limits of threads"),
     };
+    let relaunch = Relaunch::of_process(std::mem::take(&mut supervisor.kept));
     let mut options = DaemonOptions::new(paths);
+    options.relaunch = match relaunch {
+        Ok(relaunch) => Some(relaunch),
+        Err(error) => {
+            tracing::warn!(%error, "the program's own path is not known: no upgrade while it runs");
+            None
+        }
+    };
+    options.supervisor = supervisor;
     options.socket = arguments.socket;
     options.env = env;
     options.overrides = Overrides {
@@ -119,13 +149,26 @@ fn run(arguments: Arguments, paths: Paths) -> ExitCode {
         log_level: arguments.log_level,
     };
     options.log_level = Some(log_level);
-    let code = runtime.block_on(serve(options, arguments.announce));
+    let ended = runtime.block_on(serve(options, arguments.announce));
     // Threads that still block, such as in a slow name look-up, are not waited for.
     runtime.shutdown_background();
-    code
+    match ended {
+        Ended::Exit(code) => code,
+        Ended::HandOver(handover) => {
+            let error = handover.exec();
+            fail(exit::FAILED, &format!("no binary could take over: {error}"), "start agentd again")
+        }
+    }
 }
 
-async fn serve(options: DaemonOptions, announce: bool) -> ExitCode {
+/// What is left to do for the process.
+enum Ended {
+    Exit(ExitCode),
+    HandOver(Box<Handover>),
+}
+
+async fn serve(options: DaemonOptions, announce: bool) -> Ended {
+    let fail = |code, message: &str, hint: &str| Ended::Exit(fail(code, message, hint));
     // First, so that a signal during a long start is not the end of the process.
     let signals = signal(SignalKind::terminate()).and_then(|term| {
         Ok((term, signal(SignalKind::interrupt())?, signal(SignalKind::hangup())?))
@@ -161,12 +204,16 @@ async fn serve(options: DaemonOptions, announce: bool) -> ExitCode {
     }
     let control = daemon.control().clone();
     let models = daemon.models();
-    let mut serving = std::pin::pin!(daemon.serve());
+    let mut serving = std::pin::pin!(daemon.serve_to_the_end());
     let mut asked_to_stop = false;
     loop {
         tokio::select! {
-            orderly = &mut serving => {
-                return if orderly { ExitCode::SUCCESS } else { ExitCode::from(exit::FAILED) };
+            served = &mut serving => {
+                return match served {
+                    Served::InOrder => Ended::Exit(ExitCode::SUCCESS),
+                    Served::CutOff => Ended::Exit(ExitCode::from(exit::FAILED)),
+                    Served::HandOver(handover) => Ended::HandOver(handover),
+                };
             }
             _ = hangup.recv() => {
                 if let Err(error) = control.reload(&models) {
@@ -176,7 +223,7 @@ async fn serve(options: DaemonOptions, announce: bool) -> ExitCode {
             () = async { tokio::select! { _ = term.recv() => {}, _ = interrupt.recv() => {} } } => {
                 if asked_to_stop {
                     tracing::warn!("told to stop twice: stopping at once");
-                    return ExitCode::from(exit::FAILED);
+                    return Ended::Exit(ExitCode::from(exit::FAILED));
                 }
                 asked_to_stop = true;
                 control.stop();

@@ -24,6 +24,7 @@ pub struct ProcessDaemonBuilder {
     exe: PathBuf,
     home: Home,
     args: Vec<String>,
+    env: Vec<(String, String)>,
     crash_at: Option<String>,
 }
 
@@ -72,6 +73,13 @@ impl ProcessDaemonBuilder {
         self
     }
 
+    /// Adds an environment variable; there is only `PATH` at first.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.env.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
     /// Lets the process kill itself; see [`CRASH_AT`].
     #[must_use]
     pub fn crash_at(mut self, point: &str) -> Self {
@@ -89,7 +97,7 @@ impl ProcessDaemonBuilder {
     /// # Errors
     /// How it ended, when it did instead.
     pub async fn try_start(self) -> Result<ProcessDaemon, Ended> {
-        let Self { exe, home, args, crash_at } = self;
+        let Self { exe, home, args, env, crash_at } = self;
         home.write_config();
         let mut command = Command::new(&exe);
         command
@@ -100,6 +108,7 @@ impl ProcessDaemonBuilder {
             // Nothing of the developer's own settings.
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
+            .envs(env)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -122,7 +131,7 @@ impl ProcessDaemonBuilder {
         });
         let read = tokio::time::timeout(PATIENCE, stdout.read_line(&mut line)).await;
         let read = read.expect("the daemon says in time that it is ready").expect("a line");
-        let daemon = ProcessDaemon { home, child, log, _stdout: stdout };
+        let daemon = ProcessDaemon { home, child, log, stdout };
         if read == 0 {
             return Err(daemon.ended().await);
         }
@@ -137,7 +146,7 @@ pub struct ProcessDaemon {
     child: Child,
     /// Reads standard error, so that the process never waits for a reader.
     log: JoinSet<String>,
-    _stdout: BufReader<tokio::process::ChildStdout>,
+    stdout: BufReader<tokio::process::ChildStdout>,
 }
 
 impl ProcessDaemon {
@@ -147,6 +156,7 @@ impl ProcessDaemon {
             exe: exe.as_ref().to_owned(),
             home: Home::new(),
             args: Vec::new(),
+            env: Vec::new(),
             crash_at: None,
         }
     }
@@ -169,6 +179,14 @@ impl ProcessDaemon {
     /// A client named `name` in an existing session, from its beginning.
     pub async fn attach(&self, name: &str, session_id: &str) -> Driver {
         Driver::attach(&self.home.endpoint(), name, session_id, AttachPosition::FromSeq(1)).await
+    }
+
+    /// Waits until it says again that it can be reached, as after an upgrade.
+    pub async fn wait_ready_again(&mut self) {
+        let mut line = String::new();
+        let read = tokio::time::timeout(PATIENCE, self.stdout.read_line(&mut line)).await;
+        let read = read.expect("the daemon says in time that it is ready").expect("a line");
+        assert_ne!(read, 0, "the daemon ended instead");
     }
 
     /// Sends a signal.

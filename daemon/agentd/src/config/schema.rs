@@ -152,11 +152,20 @@ pub struct StoreConfig {
     pub cache_bytes: u64,
     /// Also survive a power cut, not only a crash of the process.
     pub fsync: bool,
+    /// How often the daemon copies the store by itself, when something has changed; 0: never.
+    pub backup_interval_ms: u64,
+    /// How many of these copies stay; 1 to 1,000.
+    pub backup_keep: u32,
 }
 
 impl Default for StoreConfig {
     fn default() -> Self {
-        Self { cache_bytes: 8 * 1024 * 1024, fsync: true }
+        Self {
+            cache_bytes: 8 * 1024 * 1024,
+            fsync: true,
+            backup_interval_ms: 3_600_000,
+            backup_keep: 7,
+        }
     }
 }
 
@@ -174,8 +183,10 @@ pub struct LogConfig {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
-    /// For people.
+    /// The journal when standard error is connected to it, as systemd does; else for people.
     #[default]
+    Auto,
+    /// For people.
     Human,
     /// One JSON object a line.
     Json,
@@ -185,7 +196,7 @@ pub enum LogFormat {
 
 impl Default for LogConfig {
     fn default() -> Self {
-        Self { level: "info".to_owned(), format: LogFormat::Human }
+        Self { level: "info".to_owned(), format: LogFormat::Auto }
     }
 }
 
@@ -197,11 +208,29 @@ pub struct DaemonConfig {
     pub shutdown_timeout_ms: u64,
     /// A connection is asked for a sign of life this often, and closed when none comes for as long.
     pub keepalive_ms: u64,
+    /// Whom a socket that systemd made lets in.
+    pub socket_access: SocketAccess,
+}
+
+/// `daemon.socket_access`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SocketAccess {
+    /// The daemon's own user and root.
+    #[default]
+    User,
+    /// Whoever may connect by the owner, group and mode of a socket that systemd made, which the
+    /// kernel checks. They act with all rights of the daemon's user.
+    Group,
 }
 
 impl Default for DaemonConfig {
     fn default() -> Self {
-        Self { shutdown_timeout_ms: 10_000, keepalive_ms: 30_000 }
+        Self {
+            shutdown_timeout_ms: 10_000,
+            keepalive_ms: 30_000,
+            socket_access: SocketAccess::User,
+        }
     }
 }
 
@@ -231,6 +260,11 @@ impl Config {
         if self.provider.context_tokens > 0 {
             range("provider.context_tokens", self.provider.context_tokens, 1_024, 100_000_000)?;
         }
+        if self.store.backup_interval_ms != 0 {
+            let interval_ms = self.store.backup_interval_ms;
+            range("store.backup_interval_ms", interval_ms, 60_000, 31_536_000_000)?;
+        }
+        range("store.backup_keep", self.store.backup_keep.into(), 1, 1_000)?;
         range("daemon.shutdown_timeout_ms", self.daemon.shutdown_timeout_ms, 100, 600_000)?;
         range("daemon.keepalive_ms", self.daemon.keepalive_ms, 50, 3_600_000)?;
         for (key, value) in [
@@ -296,6 +330,9 @@ impl Config {
         }
         if self.daemon.keepalive_ms != new.daemon.keepalive_ms {
             keys.push("daemon.keepalive_ms".to_owned());
+        }
+        if self.daemon.socket_access != new.daemon.socket_access {
+            keys.push("daemon.socket_access".to_owned());
         }
         if self.log.format != new.log.format {
             keys.push("log.format".to_owned());

@@ -32,14 +32,17 @@ pub const TEMPLATE: &str = r#"# agentd and its clients. Every key may be left ou
 [store]
 #cache_bytes = 8388608
 #fsync = true             # also survive a power cut
+#backup_interval_ms = 3600000  # copies of the store into its folder "backups", when something changed; 0: none
+#backup_keep = 7
 
 [log]
 #level = "info"
-#format = "human"         # human, json, journald
+#format = "auto"          # auto, human, json, journald; auto: the journal when systemd connects to it
 
 [daemon]
 #shutdown_timeout_ms = 10000
 #keepalive_ms = 30000     # a client that gives no sign of life for twice this is dropped
+#socket_access = "user"   # group: whoever may connect to a socket that systemd made acts as the daemon's user
 
 [client]
 #show_reasoning = true

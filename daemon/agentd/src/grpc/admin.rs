@@ -4,11 +4,13 @@ mod backup_store;
 mod get_status;
 mod reload_config;
 mod shutdown;
+mod upgrade;
 
 use agentd_proto::v1;
 use tonic::{Request, Response, Status};
 
 use super::Service;
+use super::peer::peer_uid;
 
 #[tonic::async_trait]
 impl v1::admin_service_server::AdminService for Service {
@@ -38,5 +40,13 @@ impl v1::admin_service_server::AdminService for Service {
         request: Request<v1::BackupStoreRequest>,
     ) -> Result<Response<v1::BackupStoreResponse>, Status> {
         backup_store::handle(&self.ctx, request.into_inner()).await.map(Response::new)
+    }
+
+    async fn upgrade(
+        &self,
+        request: Request<v1::UpgradeRequest>,
+    ) -> Result<Response<v1::UpgradeResponse>, Status> {
+        let peer = peer_uid(request.extensions());
+        upgrade::handle(&self.ctx, peer, request.into_inner()).await.map(Response::new)
     }
 }

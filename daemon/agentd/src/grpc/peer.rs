@@ -6,29 +6,43 @@ use tonic::{Request, Status};
 
 use super::status;
 
-/// Refuses requests of other users. The socket's directory already keeps them out; this holds when
-/// somebody has opened it.
-///
-/// # Errors
-/// PERMISSION_DENIED with the remedy.
-pub(crate) fn check_peer(request: Request<()>) -> Result<Request<()>, Status> {
-    let own = rustix::process::geteuid().as_raw();
-    let peer = request
-        .extensions()
-        .get::<UdsConnectInfo>()
-        .and_then(|info| info.peer_cred)
-        .map(|credentials| credentials.uid());
-    match peer {
-        Some(uid) if uid == own || uid == 0 => Ok(request),
-        peer => {
-            let who = peer.map_or_else(|| "an unknown user".to_owned(), |uid| format!("uid {uid}"));
-            tracing::warn!(peer = who, "refused a request of another user");
-            Err(status::error(
-                ErrorKind::Denied,
-                &format!("this daemon belongs to uid {own} and does not serve {who}"),
-                "run your own agentd, or become the user that this one belongs to",
-                None,
-            ))
+/// Who is served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Peers {
+    /// The daemon's own user and root. The socket's directory already keeps others out; this holds
+    /// when somebody has opened it.
+    OwnUser,
+    /// Whoever the kernel let connect to a socket that systemd made for a group.
+    Admitted,
+}
+
+impl Peers {
+    /// Refuses requests of other users.
+    ///
+    /// # Errors
+    /// PERMISSION_DENIED with the remedy.
+    pub(crate) fn check(self, request: Request<()>) -> Result<Request<()>, Status> {
+        let own = rustix::process::geteuid().as_raw();
+        match (self, peer_uid(request.extensions())) {
+            (Self::Admitted, Some(_)) => Ok(request),
+            (Self::OwnUser, Some(uid)) if uid == own || uid == 0 => Ok(request),
+            (_, peer) => {
+                let who =
+                    peer.map_or_else(|| "an unknown user".to_owned(), |uid| format!("uid {uid}"));
+                tracing::warn!(peer = who, "refused a request of another user");
+                Err(status::error(
+                    ErrorKind::Denied,
+                    &format!("this daemon belongs to uid {own} and does not serve {who}"),
+                    "run your own agentd, or become the user that this one belongs to",
+                    None,
+                ))
+            }
         }
     }
+}
+
+/// The user at the other end of a Unix socket, as the kernel knows it; none for other connections.
+pub(crate) fn peer_uid(extensions: &tonic::Extensions) -> Option<u32> {
+    let credentials = extensions.get::<UdsConnectInfo>()?.peer_cred?;
+    Some(credentials.uid())
 }

@@ -1,7 +1,8 @@
-//! Keys: from a file that only its owner can read, or from the environment.
+//! Keys: from a file that only its owner can read, from systemd's credentials, or from the environment.
 
 use std::io::Read as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::PathBuf;
 
 use agentd_llm::{LlmError, Secret};
 
@@ -13,15 +14,32 @@ use crate::environment::Environment;
 /// Most bytes of a key file.
 const MAX_KEY_BYTES: u64 = 4096;
 
+/// Where systemd keeps the credentials of a service (`LoadCredential=`).
+const CREDENTIALS: &str = "CREDENTIALS_DIRECTORY";
+/// How `api_key_file` names that directory.
+const CREDENTIALS_PREFIX: &str = "${CREDENTIALS_DIRECTORY}/";
+/// The credential that is the key where none is named.
+const CREDENTIAL: &str = "agentd-api-key";
+
+/// A key file, and what its mode may be.
+#[derive(Debug, PartialEq, Eq)]
+struct KeyFile {
+    path: PathBuf,
+    /// systemd has made it: it belongs to root, and an access list admits the daemon's user, which
+    /// shows in the mode as rights of the group.
+    is_credential: bool,
+}
+
 /// Finds the key. The file comes first: naming one is the more deliberate act.
 pub(super) fn find(
     config: &ProviderConfig,
     preset: &Preset,
     env: &Environment,
 ) -> Result<Option<Secret>, LlmError> {
-    if !config.api_key_file.is_empty() {
-        return read_file(&config.api_key_file).map(Some).map_err(|problem| LlmError::NoKey {
-            message: format!("provider.api_key_file {}: {problem}", config.api_key_file),
+    if let Some(file) = key_file(&config.api_key_file, env) {
+        return file.and_then(|file| read_file(&file)).map(Some).map_err(|problem| {
+            let named = first_of([config.api_key_file.as_str(), "credential agentd-api-key"]);
+            LlmError::NoKey { message: format!("provider.api_key_file {named}: {problem}") }
         });
     }
     let name = first_of([config.api_key_env.as_str(), preset.key_env]);
@@ -32,8 +50,34 @@ pub(super) fn find(
         .map(|key| Secret::from(key.to_owned())))
 }
 
+/// The file that holds the key, or why there cannot be one.
+fn key_file(configured: &str, env: &Environment) -> Option<Result<KeyFile, String>> {
+    let credentials = env.get(CREDENTIALS).filter(|dir| !dir.is_empty()).map(PathBuf::from);
+    if configured.is_empty() {
+        let path = credentials?.join(CREDENTIAL);
+        return path.exists().then_some(Ok(KeyFile { path, is_credential: true }));
+    }
+    let Some(name) = configured.strip_prefix(CREDENTIALS_PREFIX) else {
+        let path = PathBuf::from(configured);
+        let is_credential =
+            credentials.is_some_and(|dir| path.parent().is_some_and(|parent| parent == dir));
+        return Some(Ok(KeyFile { path, is_credential }));
+    };
+    if name.is_empty() || name.contains('/') {
+        return Some(Err("a credential's name has no '/'".to_owned()));
+    }
+    let Some(dir) = credentials else {
+        return Some(Err(format!(
+            "{CREDENTIALS} is not set; systemd sets it for a unit with LoadCredential="
+        )));
+    };
+    Some(Ok(KeyFile { path: dir.join(name), is_credential: true }))
+}
+
 /// Reads a key file. Mode and owner are checked on the open file, not on its path.
-fn read_file(path: &str) -> Result<Secret, String> {
+fn read_file(KeyFile { path, is_credential }: &KeyFile) -> Result<Secret, String> {
+    let own = rustix::process::geteuid().as_raw();
+    let (refused, owners) = if *is_credential { (0o037, [own, 0]) } else { (0o077, [own, own]) };
     let mut file = std::fs::OpenOptions::new()
         .read(true)
         // A FIFO in its place must not block the daemon.
@@ -44,11 +88,11 @@ fn read_file(path: &str) -> Result<Secret, String> {
     if !metadata.is_file() {
         return Err("is not a regular file".to_owned());
     }
-    if metadata.mode() & 0o077 != 0 {
+    if metadata.mode() & refused != 0 {
         let mode = metadata.mode() & 0o777;
         return Err(format!("has mode {mode:o}, so others can read it; run chmod 600 on it"));
     }
-    if metadata.uid() != rustix::process::geteuid().as_raw() {
+    if !owners.contains(&metadata.uid()) {
         return Err("belongs to another user".to_owned());
     }
     let mut text = String::new();
@@ -61,4 +105,51 @@ fn read_file(path: &str) -> Result<Secret, String> {
         return Err("is empty".to_owned());
     }
     Ok(Secret::from(key.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_credential_of_systemd_is_the_key_where_no_file_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join(CREDENTIAL);
+        let env = |set: bool| -> Environment {
+            let pair = (CREDENTIALS.to_owned(), dir.path().display().to_string());
+            set.then_some(pair).into_iter().collect()
+        };
+        assert_eq!(key_file("", &env(true)), None, "it is not there yet");
+        std::fs::write(&file, "sk-1\n").unwrap();
+        assert_eq!(key_file("", &env(false)), None);
+        let read = |configured: &str, mode: u32, env: &Environment| {
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+            key_file(configured, env).unwrap().and_then(|file| read_file(&file)).map(|_key| ())
+        };
+        // An access list for the daemon's user shows as rights of the group.
+        for mode in [0o400, 0o440] {
+            read("", mode, &env(true)).unwrap();
+            read("${CREDENTIALS_DIRECTORY}/agentd-api-key", mode, &env(true)).unwrap();
+            read(&file.display().to_string(), mode, &env(true)).unwrap();
+        }
+        for mode in [0o444, 0o460] {
+            let problem = read("", mode, &env(true)).unwrap_err();
+            assert!(problem.contains("others can read it"), "{problem}");
+        }
+        let problem = read(&file.display().to_string(), 0o440, &env(false)).unwrap_err();
+        assert!(problem.contains("others can read it"), "{problem}");
+    }
+
+    #[test]
+    fn a_credential_that_cannot_be_had_says_why() {
+        let check = |configured: &str, vars: &[(&str, &str)], part: &str| {
+            let env = vars.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+            let problem = key_file(configured, &env).unwrap().unwrap_err();
+            assert!(problem.contains(part), "{problem}");
+        };
+        check("${CREDENTIALS_DIRECTORY}/key", &[], "LoadCredential=");
+        check("${CREDENTIALS_DIRECTORY}/../key", &[(CREDENTIALS, "/run/c")], "has no '/'");
+    }
 }

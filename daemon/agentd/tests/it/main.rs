@@ -21,5 +21,7 @@ mod long_sessions;
 mod queue;
 mod recovery;
 mod sessions;
+mod supervised;
 mod titles;
 mod turns;
+mod upgrade;
