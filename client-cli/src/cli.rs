@@ -125,6 +125,18 @@ Examples:
     Shutdown,
     /// Make the running daemon read its configuration again
     Reload,
+    /// Let another binary take over from the daemon that runs
+    #[command(after_help = "\
+The process keeps its id and its socket: clients reconnect, and turns that are
+cut go on by themselves. A binary that could not start changes nothing.
+
+Examples:
+  agentctl upgrade
+  agentctl upgrade ./target/release/agentd")]
+    Upgrade(UpgradeArgs),
+    /// Install, look at or remove the daemon as a service of systemd
+    #[command(subcommand)]
+    Service(ServiceCommand),
     /// Write a consistent copy of the store while the daemon runs
     #[command(after_help = "\
 Examples:
@@ -357,6 +369,70 @@ pub(crate) struct ImportArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Options of `upgrade`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct UpgradeArgs {
+    /// The new binary; without it: the path that the daemon was started from
+    #[arg(value_name = "AGENTD")]
+    pub(crate) binary: Option<PathBuf>,
+}
+
+/// Commands about the service.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ServiceCommand {
+    /// Write the units, enable and start them
+    #[command(after_help = "\
+A file that somebody has changed is not overwritten without --force: changes
+belong into a drop-in (`systemctl edit agentd`). Root installs the system's
+service, everybody else one of their own.
+
+Examples:
+  agentctl service install --user
+  agentctl service install --dry-run
+  sudo agentctl service install --agentd /usr/local/bin/agentd")]
+    Install(InstallArgs),
+    /// Show the units and the daemon
+    Status(ServiceStatusArgs),
+    /// Stop the units and remove what `install` wrote; sessions stay
+    Uninstall(ServiceArgs),
+}
+
+/// Options of `service status`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ServiceStatusArgs {
+    /// The service of the calling user (the default for everybody but root)
+    #[arg(long)]
+    pub(crate) user: bool,
+}
+
+/// Options of commands that change a service.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ServiceArgs {
+    /// The service of the calling user (the default for everybody but root)
+    #[arg(long)]
+    pub(crate) user: bool,
+    /// Work on files under this folder, and start or stop nothing
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+    /// Overwrite or remove files that somebody has changed, too
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// Options of `service install`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct InstallArgs {
+    /// Which service.
+    #[command(flatten)]
+    pub(crate) service: ServiceArgs,
+    /// Program that the unit starts; without it: as clients find it
+    #[arg(long, value_name = "PATH")]
+    pub(crate) agentd: Option<PathBuf>,
+    /// Print files and commands, and do nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 /// Options of `backup`.

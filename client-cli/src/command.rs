@@ -7,9 +7,11 @@ mod completions;
 mod config;
 mod reload;
 mod send;
+mod service;
 pub(crate) mod sessions;
 mod shutdown;
 pub(crate) mod status;
+mod upgrade;
 mod version;
 
 use crate::app::App;
@@ -35,6 +37,8 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Status(args) => status::run(&args, &app).await,
         Command::Shutdown => shutdown::run(&app).await,
         Command::Reload => reload::run(&app).await,
+        Command::Upgrade(args) => upgrade::run(&args, &app).await,
+        Command::Service(command) => service::run(&command, &app).await,
         Command::Backup(args) => backup::run(&args, &app).await,
         Command::Config(args) => config::run(&args, &app).await,
         Command::Completions(args) => completions::run(&args, &app.output),

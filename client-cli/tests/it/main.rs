@@ -4,4 +4,5 @@
 
 mod command_line;
 mod scripts;
+mod service;
 mod two_terminals;

@@ -1,0 +1,59 @@
+//! `agentctl service`: the daemon as a service of systemd, of the system or of its user.
+
+mod install;
+mod status;
+mod systemctl;
+mod uninstall;
+mod unit_file;
+
+use std::path::PathBuf;
+
+use crate::app::App;
+use crate::cli::ServiceCommand;
+use crate::exit::{Exit, Failure};
+
+/// The units that people start, stop and look at.
+const UNITS: [&str; 2] = ["agentd.socket", "agentd.service"];
+/// Where the system's daemon listens.
+const SYSTEM_SOCKET: &str = "/run/agentd/agentd.sock";
+
+/// Whose service it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    /// The machine's: it runs as a user of its own.
+    System,
+    /// The calling user's.
+    User,
+}
+
+impl Scope {
+    /// The user's own when that is asked for, and for everybody but root.
+    fn chosen(user: bool) -> Self {
+        if user || !rustix::process::geteuid().is_root() { Self::User } else { Self::System }
+    }
+}
+
+/// Runs one of the commands.
+///
+/// # Errors
+/// What is in the way, with a remedy.
+pub(super) async fn run(command: &ServiceCommand, app: &App) -> Result<Exit, Failure> {
+    match command {
+        ServiceCommand::Install(args) => install::run(args, app).await,
+        ServiceCommand::Status(args) => status::run(Scope::chosen(args.user), app).await,
+        ServiceCommand::Uninstall(args) => uninstall::run(args, app).await,
+    }
+}
+
+/// The directory above `systemd/user` for this user's own units.
+fn user_config_dir(app: &App) -> Result<PathBuf, Failure> {
+    if app.paths.home().is_some() {
+        return Err(Failure::new(Exit::Usage, "a service uses the usual folders of its user")
+            .because("--home or AGENTD_HOME names another")
+            .hint("unset it, or run that daemon by a unit of your own"));
+    }
+    match app.paths.config_dir.parent() {
+        Some(dir) => Ok(dir.to_owned()),
+        None => Err(Failure::new(Exit::Usage, "there is no folder for the user's units")),
+    }
+}
