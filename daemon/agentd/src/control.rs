@@ -192,6 +192,9 @@ impl Control {
         let inner = &*self.inner;
         let mut loaded = config::load(&inner.config_file, &inner.env)?;
         inner.overrides.apply(&mut loaded.config);
+        for warning in &loaded.warnings {
+            tracing::warn!("{warning}");
+        }
         let needs_restart = inner.config.borrow().needs_restart(&loaded.config);
         if let Some(log_level) = &inner.log_level
             && let Err(error) = log_level.set(&loaded.config.log.level)

@@ -291,6 +291,9 @@ impl Daemon {
         };
         // The store has logged them.
         control.keep_warnings(warnings);
+        for warning in loaded.warnings {
+            control.warn(warning);
+        }
         control.keep_warnings(damaged_stores(&paths.data_dir));
         let engine = Engine::new(EngineDeps {
             store: Arc::clone(&store),

@@ -4,6 +4,7 @@ mod info;
 mod key;
 mod learned;
 mod preset;
+mod stack;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -11,9 +12,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use agentd_engine::{ModelQuery, ModelSource, ResolvedModel, Role};
+use agentd_llm::layers::{Candidate, EndpointState, FallbackPolicy, Stack};
 use agentd_llm::{
-    LlmError, Offline, OfflineOptions, OpenAiCompatible, OpenAiOptions, Provider, Reach, Timeouts,
-    http_client, probe_local,
+    LlmError, ModelInfo, Offline, OfflineOptions, OpenAiCompatible, OpenAiOptions, Provider, Reach,
+    Timeouts, http_client, probe_local,
 };
 use async_trait::async_trait;
 use tokio::sync::watch;
@@ -22,6 +24,7 @@ use crate::config::{Config, ProviderConfig, ProviderKind};
 use crate::environment::Environment;
 use learned::Learned;
 use preset::Preset;
+use stack::Endpoints;
 
 /// Longest wait for the list of models in `status`.
 const MODELS_TIMEOUT: Duration = Duration::from_secs(2);
@@ -61,6 +64,7 @@ pub struct Models {
     config: watch::Receiver<Config>,
     env: Environment,
     offline: Arc<dyn Provider>,
+    endpoints: Endpoints,
     /// What was found for the configuration of that version. Offline is not kept, so that a server
     /// that comes up later is found.
     found: Mutex<Option<(ProviderConfig, Found)>>,
@@ -78,7 +82,8 @@ impl Models {
     ) -> Self {
         let offline = Arc::new(Offline::new(OfflineOptions { config_path }));
         let learned = Arc::new(Learned::open(learned_file));
-        Self { config, env, offline, found: Mutex::new(None), learned }
+        let endpoints = Endpoints::default();
+        Self { config, env, offline, endpoints, found: Mutex::new(None), learned }
     }
 
     async fn find(&self) -> Result<Found, LlmError> {
@@ -170,6 +175,33 @@ impl Models {
     /// Forgets what was found, so that the next turn looks again.
     pub fn forget(&self) {
         *self.found.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.endpoints.forget_idle();
+    }
+
+    /// What the endpoints in use are doing.
+    pub fn endpoints(&self) -> Vec<EndpointState> {
+        self.endpoints.states()
+    }
+
+    /// A provider with the layers around it.
+    fn layered(
+        &self,
+        provider: Arc<dyn Provider>,
+        model: &str,
+        info: &Arc<ModelInfo>,
+        config: &ProviderConfig,
+    ) -> Arc<dyn Provider> {
+        let endpoint = self.endpoints.at(provider.base_url(), config);
+        let first = Candidate {
+            model: model.to_owned(),
+            info: Arc::clone(info),
+            provider,
+            endpoint,
+            retry: stack::retry(config),
+            max_output_tokens: None,
+            effort: None,
+        };
+        Arc::new(Stack::new(first, Vec::new(), FallbackPolicy::default()))
     }
 
     /// What `status` says. An endpoint that cannot be used is named with the reason.
@@ -218,15 +250,21 @@ impl ModelSource for Models {
             Role::Cheap => first_of([config.cheap_model.as_str(), model]).to_owned(),
             Role::Main | Role::Embedding | Role::Judge => model.to_owned(),
         };
-        let info = info::find(&model, &*found.provider, &config, &self.learned);
+        let info = Arc::new(info::find(&model, &*found.provider, &config, &self.learned));
         let most = (config.max_output_tokens > 0).then_some(config.max_output_tokens);
+        // The offline engine has nothing that could fail or run short.
+        let provider = if is_offline {
+            found.provider
+        } else {
+            self.layered(found.provider, &model, &info, &config)
+        };
         Ok(ResolvedModel {
-            provider: found.provider,
+            provider,
             model,
             context_tokens: info.context_tokens,
             max_output_tokens: info::output_limit(most, &info),
             effort: effort.map(|effort| info.effort_choice(effort)),
-            info: Arc::new(info),
+            info,
         })
     }
 

@@ -41,12 +41,6 @@ pub struct EngineConfig {
     pub partial_interval: Duration,
     /// A cancelled turn has this long to stop before it is aborted.
     pub turn_grace: Duration,
-    /// Most attempts at one model request.
-    pub max_attempts: u32,
-    /// Wait before the second attempt; it doubles, with jitter.
-    pub retry_base: Duration,
-    /// Longest wait between attempts, also when the provider asks for more.
-    pub retry_max: Duration,
     /// A snapshot is written after this many events.
     pub snapshot_every: u64,
     /// See [`TitlePolicy`].
@@ -66,9 +60,6 @@ impl Default for EngineConfig {
             // The store takes up to as long again to make it durable.
             partial_interval: Duration::from_millis(500),
             turn_grace: Duration::from_secs(2),
-            max_attempts: 3,
-            retry_base: Duration::from_millis(500),
-            retry_max: Duration::from_secs(30),
             snapshot_every: 256,
             titles: TitlePolicy::Model,
             title_timeout: Duration::from_secs(30),

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use agentd_domain::{
-    Author, Effort, ItemId, QuestionAsked, QuestionId, Seq, SessionId, SessionRecord, Title,
-    TurnId, Usage,
+    Author, Effort, EventBody, ItemId, QuestionAsked, QuestionId, Seq, SessionId, SessionRecord,
+    Title, TurnId,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -74,7 +74,7 @@ pub(crate) enum Command {
     Attach { author: Author, reply: Reply<Joined> },
     Resync { subscriber: Arc<Subscriber>, reply: Reply<()> },
     Detach,
-    TitleMade { title: Option<Title>, usage: Option<TitleUsage> },
+    TitleMade { title: Option<Title>, usage: Vec<EventBody> },
     Delete { reply: Reply<()> },
 }
 
@@ -87,15 +87,6 @@ pub struct SessionUpdate {
     pub model: Option<String>,
     /// New effort from the next turn on; none inside means the model's default.
     pub effort: Option<Option<Effort>>,
-}
-
-/// What a title request cost.
-#[derive(Debug)]
-pub(crate) struct TitleUsage {
-    pub(crate) provider: String,
-    pub(crate) model: String,
-    pub(crate) usage: Usage,
-    pub(crate) elapsed_ms: u64,
 }
 
 /// A terminal's place in a session.

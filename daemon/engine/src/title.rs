@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use agentd_domain::{EventBody, Seq, SessionId, Title, Usage, cut_line};
-use agentd_llm::{Message, Request, StreamPart, estimate_tokens};
+use agentd_domain::{EventBody, Seq, SessionId, Title, UsagePurpose, cut_line};
+use agentd_llm::{Message, Request, StreamPart};
 use futures_util::StreamExt as _;
-use tokio::time::Instant;
 
 use crate::model::{ModelQuery, Role};
-use crate::session::{SessionDeps, TitleUsage};
+use crate::session::SessionDeps;
+use crate::spending::Collector;
 
 const INSTRUCTIONS: &str = "Write a title for the conversation that follows: at most eight words, in its language, no quotes, \
      no full stop. Answer with the title only.";
@@ -24,22 +24,27 @@ pub(crate) fn spawn(
     deps: &Arc<SessionDeps>,
     session_id: SessionId,
     model: String,
-    done: impl FnOnce(Option<Title>, Option<TitleUsage>) + Send + 'static,
+    done: impl FnOnce(Option<Title>, Vec<EventBody>) + Send + 'static,
 ) {
     let deps_in_task = Arc::clone(deps);
     deps.tasks.spawn("title", async move {
         let deps = deps_in_task;
         let limit = deps.config.borrow().title_timeout;
         let stop = deps.tasks.cancel_token().clone();
+        let meter = Arc::new(Collector::default());
         let made = tokio::select! {
             biased;
             () = stop.cancelled() => return,
-            made = tokio::time::timeout(limit, make(&deps, session_id, &model)) => made,
+            made = tokio::time::timeout(limit, make(&deps, session_id, &model, &meter)) => made,
         };
-        match made {
-            Ok(Some((title, usage))) => done(title, Some(usage)),
-            Ok(None) => {}
-            Err(_too_slow) => tracing::warn!(%session_id, "the model was too slow for a title"),
+        if made.is_err() {
+            tracing::warn!(%session_id, "the model was too slow for a title");
+        }
+        // What was used counts also when no title came of it.
+        let usage = meter.take(UsagePurpose::Title);
+        let title = made.ok().flatten();
+        if title.is_some() || !usage.is_empty() {
+            done(title, usage);
         }
     });
 }
@@ -48,24 +53,22 @@ async fn make(
     deps: &SessionDeps,
     session_id: SessionId,
     model: &str,
-) -> Option<(Option<Title>, TitleUsage)> {
+    meter: &Arc<Collector>,
+) -> Option<Title> {
     let conversation = first_exchange(deps, session_id).await?;
     let query = ModelQuery { role: Role::Cheap, model: model.to_owned(), effort: None };
     let resolved = deps.models.resolve(&query).await.ok().filter(|model| !model.is_offline())?;
-    let started = Instant::now();
-    let prompt_tokens = estimate_tokens(INSTRUCTIONS) + estimate_tokens(&conversation);
     let request = Request {
-        model: resolved.model.clone(),
-        info: Arc::clone(&resolved.info),
+        model: resolved.model,
+        info: resolved.info,
         messages: vec![Message::System(INSTRUCTIONS.to_owned()), Message::user(conversation)],
         tools: Vec::new(),
         max_output_tokens: None,
         effort: resolved.effort.and_then(|effort| effort.effective),
         cache_key: None,
-        meter: None,
+        meter: Some(Arc::<Collector>::clone(meter)),
     };
     let mut answer = String::new();
-    let mut usage = None;
     let mut stream = match resolved.provider.stream(request).await {
         Ok(stream) => stream,
         Err(error) => {
@@ -83,8 +86,7 @@ async fn make(
                 return None;
             }
             Ok(StreamPart::Restarted(_)) => answer.clear(),
-            Ok(StreamPart::Reasoning(_)) => {}
-            Ok(StreamPart::Finished(completion)) => usage = completion.usage,
+            Ok(StreamPart::Reasoning(_) | StreamPart::Finished(_)) => {}
             Err(error) => {
                 tracing::warn!(%session_id, %error, "no title");
                 return None;
@@ -93,19 +95,7 @@ async fn make(
     }
     let line = answer.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let title = cut_line(line.trim_matches(['"', '\'', '“', '”', '*', '#', ' ']), TITLE_CHARS);
-    let estimate = Usage {
-        prompt_tokens,
-        completion_tokens: estimate_tokens(&answer),
-        estimated: true,
-        ..Usage::default()
-    };
-    let usage = TitleUsage {
-        provider: resolved.provider.kind().to_owned(),
-        model: resolved.model,
-        usage: usage.unwrap_or(estimate),
-        elapsed_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
-    };
-    Some((title.parse().ok(), usage))
+    title.parse().ok()
 }
 
 /// The first message and the first answer, cut.

@@ -87,6 +87,14 @@ pub enum LlmError {
         /// When it is tried again.
         retry_after: Duration,
     },
+    /// Too many requests of our own wait for the endpoint.
+    #[error("{base_url} is busy with our other requests: {detail}")]
+    Busy {
+        /// Where.
+        base_url: String,
+        /// Which limit is reached.
+        detail: String,
+    },
     /// The conversation is longer than the model's window.
     #[error("the conversation is too long for the model: {message}")]
     ContextOverflow {
@@ -176,9 +184,10 @@ impl LlmError {
             | Self::TooLarge { .. } => ErrorClass::Invalid,
             Self::Auth { .. } => ErrorClass::Auth,
             Self::Refused { .. } => ErrorClass::Refused,
-            Self::NoKey { .. } | Self::Budget { .. } | Self::CircuitOpen { .. } => {
-                ErrorClass::Local
-            }
+            Self::NoKey { .. }
+            | Self::Budget { .. }
+            | Self::CircuitOpen { .. }
+            | Self::Busy { .. } => ErrorClass::Local,
         }
     }
 
@@ -212,6 +221,7 @@ impl LlmError {
             Self::Server { .. } => "PROVIDER_ERROR",
             Self::Budget { .. } => "BUDGET_EXCEEDED",
             Self::CircuitOpen { .. } => "PROVIDER_CIRCUIT_OPEN",
+            Self::Busy { .. } => "PROVIDER_BUSY",
             Self::ContextOverflow { .. } => "CONTEXT_OVERFLOW",
             Self::NotFound { .. } => "PROVIDER_NOT_FOUND",
             Self::Invalid { .. } => "PROVIDER_REFUSED_REQUEST",
@@ -242,6 +252,9 @@ impl LlmError {
             Self::Quota { .. } => "check billing at the provider, or use another model",
             Self::Budget { .. } => "raise the limit under [budget], then `agentctl reload`",
             Self::CircuitOpen { .. } => "wait, or configure a fallback model",
+            Self::Busy { .. } => {
+                "send it again in a moment, or raise provider.max_concurrent_requests"
+            }
             Self::ContextOverflow { .. } => {
                 "start a new session, or set provider.context_tokens to the model's real window"
             }
@@ -309,6 +322,7 @@ mod tests {
             ),
             (LlmError::Budget { message: text() }, Local),
             (LlmError::CircuitOpen { base_url: text(), retry_after: second }, Local),
+            (LlmError::Busy { base_url: text(), detail: text() }, Local),
             (LlmError::ContextOverflow { message: text(), limit_tokens: None }, Overflow),
             (LlmError::NotFound { message: text() }, Invalid),
             (LlmError::Invalid { status: 400, message: text() }, Invalid),
@@ -329,6 +343,6 @@ mod tests {
             assert_eq!((report.code.as_str(), report.retryable), (error.code(), is_retryable));
         }
         // A new variant needs a row: the match in `code` names all of them.
-        assert_eq!(codes.len(), 18);
+        assert_eq!(codes.len(), 19);
     }
 }

@@ -7,11 +7,13 @@
 //! Reading order: `provider` (the port), `well_formed` (what every encoder is given), `http` (the
 //! endpoint, and what its errors mean), `stream` (how an answer is read, and the trait for decoders),
 //! then an API: `open_ai` (Chat Completions: `request` out, `answer` in), and `offline`. `catalogue`
-//! says what models can do, `price` what they cost.
+//! says what models can do, `price` what they cost, and `layers` is what happens to a request on its way
+//! to a provider.
 
 mod catalogue;
 mod error;
 mod http;
+pub mod layers;
 mod meter;
 mod offline;
 mod open_ai;

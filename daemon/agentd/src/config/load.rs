@@ -13,6 +13,9 @@ use crate::environment::Environment;
 /// The clients' own section, which they check themselves.
 const CLIENT_SECTION: &str = "client";
 
+/// Keys of earlier releases that are still accepted, with a warning, and where they went.
+const MOVED: &[(&str, &str)] = &[("session.max_attempts", "provider.max_attempts")];
+
 /// Where a value comes from that is not the default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConfigSource {
@@ -31,6 +34,8 @@ pub struct Loaded {
     pub file: Option<PathBuf>,
     /// Sources of the values that are not defaults, by key such as `provider.model`.
     pub sources: BTreeMap<String, ConfigSource>,
+    /// What should be changed although it works.
+    pub warnings: Vec<String>,
 }
 
 /// Why the configuration cannot be used.
@@ -103,6 +108,7 @@ impl ConfigError {
 /// When the file cannot be read or understood, or a key or value is wrong.
 pub fn load(file: &Path, env: &Environment) -> Result<Loaded, ConfigError> {
     let known = known_keys();
+    let mut warnings = Vec::new();
     let mut sources = BTreeMap::new();
     let (mut values, read) = match std::fs::read_to_string(file) {
         Ok(text) => {
@@ -117,13 +123,19 @@ pub fn load(file: &Path, env: &Environment) -> Result<Loaded, ConfigError> {
     };
     values.remove(CLIENT_SECTION);
     let origin = file.display().to_string();
+    for (old, new) in MOVED {
+        if let Some(value) = take(&mut values, old) {
+            warnings.push(format!("{old} is now called {new} (in {origin})"));
+            put_if_absent(&mut values, new, value);
+        }
+    }
     for key in keys_of(&values) {
         if !known.contains_key(&key) {
             return Err(unknown_key(key, &origin, &known));
         }
         sources.insert(key, ConfigSource::File);
     }
-    overlay_environment(&mut values, &known, env, &mut sources)?;
+    warnings.extend(overlay_environment(&mut values, &known, env, &mut sources)?);
     let origin_of = |key: &str| match sources.get(key) {
         Some(ConfigSource::Environment(name)) => format!("the variable {name}"),
         Some(ConfigSource::File) | None => origin.clone(),
@@ -138,7 +150,22 @@ pub fn load(file: &Path, env: &Environment) -> Result<Loaded, ConfigError> {
         problem: bad.problem,
         origin: origin_of(bad.key),
     })?;
-    Ok(Loaded { config, file: read, sources })
+    Ok(Loaded { config, file: read, sources, warnings })
+}
+
+/// Takes a value out of its section.
+fn take(values: &mut Table, key: &str) -> Option<Value> {
+    let (section, key) = key.split_once('.')?;
+    values.get_mut(section)?.as_table_mut()?.remove(key)
+}
+
+/// Puts a value into its section unless it has one.
+fn put_if_absent(values: &mut Table, key: &str, value: Value) {
+    let Some((section, key)) = key.split_once('.') else { return };
+    let section = values.entry(section).or_insert_with(|| Value::Table(Table::new()));
+    if let Value::Table(section) = section {
+        section.entry(key).or_insert(value);
+    }
 }
 
 /// Every key with its default.
@@ -180,7 +207,8 @@ fn overlay_environment(
     known: &BTreeMap<String, Value>,
     env: &Environment,
     sources: &mut BTreeMap<String, ConfigSource>,
-) -> Result<(), ConfigError> {
+) -> Result<Vec<String>, ConfigError> {
+    let mut warnings = Vec::new();
     let by_name: BTreeMap<String, (&String, &Value)> =
         known.iter().map(|(key, default)| (env_name(key), (key, default))).collect();
     let sections: Vec<String> = known
@@ -189,7 +217,15 @@ fn overlay_environment(
         .map(|(section, _)| format!("AGENTD_{}_", section.to_uppercase()))
         .collect();
     for (name, text) in env.iter() {
-        let Some((key, default)) = by_name.get(name) else {
+        let moved = MOVED.iter().find(|(old, _)| env_name(old) == name);
+        let name_now = moved.map_or_else(|| name.to_owned(), |(_, new)| env_name(new));
+        if moved.is_some() {
+            warnings.push(format!("the variable {name} is now called {name_now}"));
+            if env.get(&name_now).is_some() {
+                continue;
+            }
+        }
+        let Some((key, default)) = by_name.get(&name_now) else {
             // Variables of other parts, such as AGENTD_HOME, are none of our business; a name in one
             // of our sections is a mistake.
             if sections.iter().any(|section| name.starts_with(section)) {
@@ -211,7 +247,7 @@ fn overlay_environment(
         }
         sources.insert((*key).clone(), ConfigSource::Environment(name.to_owned()));
     }
-    Ok(())
+    Ok(warnings)
 }
 
 /// Reads a variable's text as a value of the default's type.

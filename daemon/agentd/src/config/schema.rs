@@ -47,6 +47,20 @@ pub struct ProviderConfig {
     pub first_byte_timeout_ms: u64,
     /// Longest silence inside an answer.
     pub idle_timeout_ms: u64,
+    /// Most attempts at one request, the first included; 1 to 10.
+    pub max_attempts: u32,
+    /// Wait before the second attempt; it doubles each time, with jitter.
+    pub retry_base_ms: u64,
+    /// Longest wait between attempts, also when the provider asks for more.
+    pub retry_max_ms: u64,
+    /// Most requests to one endpoint at once; the others wait in order.
+    pub max_concurrent_requests: u32,
+    /// Most requests to one endpoint a minute; 0: no limit.
+    pub requests_per_minute: u32,
+    /// Failures in a row after which an endpoint is left alone for a while; 0: never.
+    pub breaker_failures: u32,
+    /// How long it is left alone.
+    pub breaker_pause_ms: u64,
     /// Where `kind = "auto"` looks for a local server: Ollama and llama.cpp.
     pub local_servers: Vec<String>,
 }
@@ -65,6 +79,13 @@ impl Default for ProviderConfig {
             connect_timeout_ms: 10_000,
             first_byte_timeout_ms: 120_000,
             idle_timeout_ms: 120_000,
+            max_attempts: 3,
+            retry_base_ms: 500,
+            retry_max_ms: 30_000,
+            max_concurrent_requests: 16,
+            requests_per_minute: 0,
+            breaker_failures: 5,
+            breaker_pause_ms: 30_000,
             local_servers: vec!["127.0.0.1:11434".to_owned(), "127.0.0.1:8080".to_owned()],
         }
     }
@@ -101,8 +122,6 @@ pub struct SessionConfig {
     pub queue_limit: u32,
     /// A session without terminals and turns leaves memory after this time.
     pub idle_unload_ms: u64,
-    /// Most attempts at one model request; 1 to 10.
-    pub max_attempts: u32,
     /// Where automatic titles come from.
     pub titles: TitleSetting,
 }
@@ -138,7 +157,6 @@ impl Default for SessionConfig {
             rounds_limit: 30,
             queue_limit: 100,
             idle_unload_ms: 600_000,
-            max_attempts: 3,
             titles: TitleSetting::Model,
         }
     }
@@ -254,7 +272,15 @@ impl Config {
         };
         range("session.rounds_limit", self.session.rounds_limit.into(), 1, 200)?;
         range("session.queue_limit", self.session.queue_limit.into(), 1, 10_000)?;
-        range("session.max_attempts", self.session.max_attempts.into(), 1, 10)?;
+        range("provider.max_attempts", self.provider.max_attempts.into(), 1, 10)?;
+        range("provider.retry_base_ms", self.provider.retry_base_ms, 1, 60_000)?;
+        range("provider.retry_max_ms", self.provider.retry_max_ms, 1, 3_600_000)?;
+        let at_once = self.provider.max_concurrent_requests;
+        range("provider.max_concurrent_requests", at_once.into(), 1, 10_000)?;
+        let per_minute = self.provider.requests_per_minute;
+        range("provider.requests_per_minute", per_minute.into(), 0, 1_000_000)?;
+        range("provider.breaker_failures", self.provider.breaker_failures.into(), 0, 1_000)?;
+        range("provider.breaker_pause_ms", self.provider.breaker_pause_ms, 10, 3_600_000)?;
         range("session.idle_unload_ms", self.session.idle_unload_ms, 100, 86_400_000)?;
         range("store.cache_bytes", self.store.cache_bytes, 1 << 20, 1 << 34)?;
         if self.provider.context_tokens > 0 {
@@ -293,14 +319,8 @@ impl Config {
 
     /// The engine's part.
     pub fn engine(&self) -> EngineConfig {
-        let SessionConfig {
-            auto_resume,
-            rounds_limit,
-            queue_limit,
-            idle_unload_ms,
-            max_attempts,
-            titles,
-        } = &self.session;
+        let SessionConfig { auto_resume, rounds_limit, queue_limit, idle_unload_ms, titles } =
+            &self.session;
         EngineConfig {
             auto_resume: match auto_resume {
                 ResumeSetting::Ask => AutoResume::Ask,
@@ -310,7 +330,6 @@ impl Config {
             rounds_limit: *rounds_limit,
             queue_limit: usize::try_from(*queue_limit).unwrap_or(usize::MAX),
             idle_unload: Duration::from_millis(*idle_unload_ms),
-            max_attempts: *max_attempts,
             titles: match titles {
                 TitleSetting::Model => TitlePolicy::Model,
                 TitleSetting::FirstMessage => TitlePolicy::FirstMessage,

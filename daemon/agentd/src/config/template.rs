@@ -19,6 +19,13 @@ pub const TEMPLATE: &str = r#"# agentd and its clients. Every key may be left ou
 #connect_timeout_ms = 10000
 #first_byte_timeout_ms = 120000
 #idle_timeout_ms = 120000
+#max_attempts = 3         # of one request, the first included
+#retry_base_ms = 500      # wait before the second attempt; it doubles, with jitter
+#retry_max_ms = 30000     # longest wait; a provider that asks for more is not waited for
+#max_concurrent_requests = 16   # to one endpoint; the others wait in order
+#requests_per_minute = 0  # to one endpoint; 0: no limit
+#breaker_failures = 5     # in a row, after which an endpoint is left alone; 0: never
+#breaker_pause_ms = 30000
 #local_servers = ["127.0.0.1:11434", "127.0.0.1:8080"]
 
 [session]
@@ -26,7 +33,6 @@ pub const TEMPLATE: &str = r#"# agentd and its clients. Every key may be left ou
 #rounds_limit = 30        # model rounds before you are asked whether to go on
 #queue_limit = 100
 #idle_unload_ms = 600000
-#max_attempts = 3
 #titles = "model"         # or first_message
 
 [store]

@@ -1,9 +1,11 @@
 //! Writing answers. It cannot fail, and a new field or variant does not compile until it is mapped.
 
+mod endpoint;
 mod event;
 mod item;
 mod session;
 
+pub(super) use endpoint::endpoint;
 pub(super) use event::{delta, event, presence};
 pub(super) use item::question_asked;
 pub(super) use session::{participant, queued_message, record, view};

@@ -76,7 +76,7 @@ async fn an_endpoint_that_is_down_fails_the_turn_and_is_found_again_when_it_is_b
         .set("provider.kind", "auto")
         .set("provider.base_url", "http://127.0.0.1:9/v1")
         .set("provider.model", "m")
-        .set("session.max_attempts", 1)
+        .set("provider.max_attempts", 1)
         .start()
         .await;
     let mut ann = daemon.driver("ann").await;

@@ -97,7 +97,7 @@ async fn ps_04_a_d_silence_ends_as_an_error_and_the_partial_text_is_kept() {
     let llm = LlmServer::start().await;
     let daemon = Daemon::builder()
         .llm(&llm)
-        .set("session.max_attempts", 1)
+        .set("provider.max_attempts", 1)
         .set("provider.idle_timeout_ms", 100)
         .set("provider.first_byte_timeout_ms", 100)
         .start()

@@ -69,7 +69,7 @@ async fn gr_01_a_huge_tool_output_is_cut_to_its_bound_and_the_stream_goes_on() {
 #[tokio::test]
 async fn gr_01_an_answer_that_would_not_fit_a_message_of_the_wire_fails_and_keeps_the_stream() {
     let llm = LlmServer::start().await;
-    let daemon = Daemon::builder().llm(&llm).set("session.max_attempts", 1).start().await;
+    let daemon = Daemon::builder().llm(&llm).set("provider.max_attempts", 1).start().await;
     let mut ann = daemon.driver("ann").await;
     let answer = |mebibytes: usize| {
         let piece = "0123456789abcdef".repeat(64);

@@ -219,7 +219,7 @@ async fn ps_05_an_answer_that_is_cut_off_is_never_a_finished_turn() {
     let llm = LlmServer::start().await;
     let daemon = Daemon::builder()
         .llm(&llm)
-        .set("session.max_attempts", 1)
+        .set("provider.max_attempts", 1)
         .tool(agentd_testkit::AppendLine::new())
         .start()
         .await;

@@ -1,22 +1,22 @@
-//! One round: a request to the model, its answer streamed to the terminals, and bounded attempts.
+//! One round: a request to the model, and its answer streamed to the terminals.
+//!
+//! It asks once. The provider's layers try again where that helps, and say so in the answer's stream:
+//! what the terminals were shown is void then, and they are told.
 
 use std::sync::Arc;
 
 use agentd_domain::{
-    AssistantMessage, AttemptRestarted, Completeness, Cost, EventBody, ItemId, NativeBlocks,
-    ToolCall, TurnEnd, Usage, UsagePurpose, UsageRecorded,
+    AssistantMessage, AttemptRestarted, Completeness, EventBody, ItemId, NativeBlocks, Notice,
+    NoticeLevel, ToolCall, TurnEnd, UsagePurpose,
 };
-use agentd_llm::{
-    Completion, Finish, LlmError, Message, Request, Restart, StreamPart, estimate_tokens,
-};
-use backon::BackoffBuilder as _;
+use agentd_llm::{Completion, Finish, LlmError, Message, Request, Restart, StreamPart};
 use futures_util::StreamExt as _;
-use tokio::time::Instant;
 
-use super::prompt::{fixed_tokens, system_prompt};
-use super::{Conversation, Ended, TurnOutcome, TurnReport, TurnTask, cancelled};
+use super::prompt::system_prompt;
+use super::{Conversation, Ended, TurnOutcome, TurnReport, TurnTask};
 use crate::model::ResolvedModel;
 use crate::session::{DeltaChannel, OpenCall};
+use crate::spending::Collector;
 
 /// Most bytes of an answer in the provider's own form that are kept. Beside a text of the largest size
 /// the event still fits a line of an export.
@@ -34,7 +34,8 @@ pub(super) struct Answer {
     pub(super) calls: Vec<(ToolCall, bool)>,
     /// How the turn ends if there are no calls.
     pub(super) end: TurnEnd,
-    usage: Option<UsageRecorded>,
+    /// What the attempts at it used.
+    usage: Vec<EventBody>,
 }
 
 impl Answer {
@@ -53,8 +54,7 @@ impl Answer {
                 }
             },
         };
-        let usage = self.usage.clone().map(EventBody::from);
-        std::iter::once(message.into()).chain(usage).collect()
+        std::iter::once(message.into()).chain(self.usage.iter().cloned()).collect()
     }
 
     /// The calls to run.
@@ -66,12 +66,14 @@ impl Answer {
     }
 }
 
-/// What came of one attempt before it broke off.
-#[derive(Debug, Default)]
+/// What has come of the attempt that runs.
+#[derive(Debug)]
 struct Received {
+    item_id: ItemId,
+    /// The model that answers.
+    model: String,
     reasoning: String,
     text: String,
-    first_byte_ms: Option<u64>,
 }
 
 impl Received {
@@ -80,97 +82,65 @@ impl Received {
     }
 }
 
+/// Why no whole answer came.
 enum Broken {
-    Cancelled(Received),
-    Failed(LlmError, Received),
+    Cancelled,
+    Failed(LlmError),
+    /// The turn cannot go on.
+    Ended(Ended),
+}
+
+impl From<Ended> for Broken {
+    fn from(ended: Ended) -> Self {
+        Self::Ended(ended)
+    }
 }
 
 impl TurnTask {
-    /// Asks the model until it has answered whole, it fails for good, or attempts run out.
+    /// Asks the model until it has answered whole or failed for good.
     pub(super) async fn ask(
         &self,
         model: &ResolvedModel,
         conversation: &Conversation,
     ) -> Result<Answer, Ended> {
-        let config = self.deps.config();
-        let mut delays = backon::ExponentialBuilder::default()
-            .with_min_delay(config.retry_base)
-            .with_max_delay(config.retry_max)
-            .with_max_times(usize::try_from(config.max_attempts.saturating_sub(1)).unwrap_or(0))
-            .with_jitter()
-            .build();
-        let mut attempt = 1;
-        loop {
-            let item_id = self.deps.ids.item_id(self.deps.clock.now());
-            let started = Instant::now();
-            let (error, received) =
-                match self.attempt(model, conversation, item_id, started).await? {
-                    Ok(answer) => return Ok(answer),
-                    Err(Broken::Cancelled(received)) => {
-                        let usage = self.estimated_usage(model, conversation, &received, started);
-                        return Err(Ended(TurnOutcome::Cancelled {
-                            last: usage.map(EventBody::from).into_iter().collect(),
-                        }));
-                    }
-                    Err(Broken::Failed(error, received)) => (error, received),
-                };
-            let usage = self.estimated_usage(model, conversation, &received, started);
-            let delay = delays.next().filter(|_| error.is_retryable()).and_then(|delay| {
-                match error.retry_after() {
-                    // Waiting longer than users would is failing without saying so.
-                    Some(wanted) if wanted > config.retry_max => None,
-                    Some(wanted) => Some(delay.max(wanted)),
-                    None => Some(delay),
-                }
-            });
-            let Some(delay) = delay else {
-                return Err(Ended(TurnOutcome::Failed {
-                    error: error.report(),
-                    last: usage.map(EventBody::from).into_iter().collect(),
-                }));
-            };
-            attempt += 1;
-            tracing::warn!(attempt, %error, delay_ms = delay.as_millis(), "model request broke off, trying again");
-            if received.is_shown() {
-                let restarted =
-                    AttemptRestarted { discarded_item_id: item_id, attempt, error: error.report() };
-                let mut steps = vec![EventBody::from(restarted)];
-                steps.extend(usage.map(EventBody::from));
-                self.record_steps(steps).await?;
+        let meter = Arc::new(Collector::default());
+        let mut received = self.nothing_yet(&model.model);
+        let request = Request {
+            meter: Some(Arc::<Collector>::clone(&meter)),
+            ..self.request(model, conversation)
+        };
+        // The stream is gone when this returns, so that all attempts are on the meter.
+        let completion = self.receive(model, request, &mut received, &meter).await;
+        let last = || meter.take(UsagePurpose::Turn);
+        match completion {
+            Ok(completion) => Ok(self.answer(received, completion, last())),
+            Err(Broken::Cancelled) => Err(Ended(TurnOutcome::Cancelled { last: last() })),
+            Err(Broken::Failed(error)) => {
+                Err(Ended(TurnOutcome::Failed { error: error.report(), last: last() }))
             }
-            tokio::select! {
-                biased;
-                () = self.cancel.cancelled() => return Err(cancelled()),
-                () = tokio::time::sleep(delay) => {}
-            }
+            Err(Broken::Ended(ended)) => Err(ended),
         }
     }
 
-    async fn attempt(
+    async fn receive(
         &self,
         model: &ResolvedModel,
-        conversation: &Conversation,
-        mut item_id: ItemId,
-        started: Instant,
-    ) -> Result<Result<Answer, Broken>, Ended> {
-        let request = self.request(model, conversation);
-        let mut received = Received::default();
+        request: Request,
+        received: &mut Received,
+        meter: &Collector,
+    ) -> Result<Completion, Broken> {
         let stream = tokio::select! {
             biased;
-            () = self.cancel.cancelled() => return Ok(Err(Broken::Cancelled(received))),
+            () = self.cancel.cancelled() => return Err(Broken::Cancelled),
             stream = model.provider.stream(request) => stream,
         };
-        let mut stream = match stream {
-            Ok(stream) => stream,
-            Err(error) => return Ok(Err(Broken::Failed(error, received))),
-        };
+        let mut stream = stream.map_err(Broken::Failed)?;
         loop {
             let part = tokio::select! {
                 biased;
-                () = self.cancel.cancelled() => return Ok(Err(Broken::Cancelled(received))),
+                () = self.cancel.cancelled() => return Err(Broken::Cancelled),
                 part = stream.next() => part,
             };
-            received.first_byte_ms.get_or_insert_with(|| elapsed_ms(started));
             let (channel, text) = match part {
                 Some(Ok(StreamPart::Reasoning(text))) => {
                     received.reasoning.push_str(&text);
@@ -181,23 +151,52 @@ impl TurnTask {
                     (DeltaChannel::Text, text)
                 }
                 Some(Ok(StreamPart::Restarted(restart))) => {
-                    if std::mem::take(&mut received).is_shown() {
-                        let Restart { attempt, model: _, error } = restart;
-                        let restarted =
-                            AttemptRestarted { discarded_item_id: item_id, attempt, error };
-                        self.record_steps(vec![restarted.into()]).await?;
-                        item_id = self.deps.ids.item_id(self.deps.clock.now());
-                    }
+                    self.restart(restart, received, meter).await?;
                     continue;
                 }
-                Some(Ok(StreamPart::Finished(completion))) => {
-                    let usage = self.usage(model, conversation, &received, &completion, started);
-                    return Ok(Ok(self.answer(item_id, received, completion, usage)));
-                }
-                Some(Err(error)) => return Ok(Err(Broken::Failed(error, received))),
-                None => return Ok(Err(Broken::Failed(LlmError::Cut, received))),
+                Some(Ok(StreamPart::Finished(completion))) => return Ok(completion),
+                Some(Err(error)) => return Err(Broken::Failed(error)),
+                None => return Err(Broken::Failed(LlmError::Cut)),
             };
+            let item_id = received.item_id;
             self.report(TurnReport::Delta { item_id, channel, text }).await?;
+        }
+    }
+
+    /// Discards what was shown and says so; says too when another model answers.
+    async fn restart(
+        &self,
+        restart: Restart,
+        received: &mut Received,
+        meter: &Collector,
+    ) -> Result<(), Ended> {
+        let Restart { attempt, model, error } = restart;
+        let mut steps = Vec::new();
+        if model != received.model {
+            let text = format!(
+                "{} cannot answer now ({}); {model} is asked instead.",
+                received.model, error.message
+            );
+            steps.push(Notice { level: NoticeLevel::Warn, text }.into());
+        }
+        let void = std::mem::replace(received, self.nothing_yet(&model));
+        if void.is_shown() {
+            let discarded_item_id = void.item_id;
+            steps.push(AttemptRestarted { discarded_item_id, attempt, error }.into());
+        }
+        if !steps.is_empty() {
+            steps.extend(meter.take(UsagePurpose::Turn));
+            self.record_steps(steps).await?;
+        }
+        Ok(())
+    }
+
+    fn nothing_yet(&self, model: &str) -> Received {
+        Received {
+            item_id: self.deps.ids.item_id(self.deps.clock.now()),
+            model: model.to_owned(),
+            reasoning: String::new(),
+            text: String::new(),
         }
     }
 
@@ -215,13 +214,7 @@ impl TurnTask {
         }
     }
 
-    fn answer(
-        &self,
-        item_id: ItemId,
-        received: Received,
-        completion: Completion,
-        usage: Option<UsageRecorded>,
-    ) -> Answer {
+    fn answer(&self, received: Received, completion: Completion, usage: Vec<EventBody>) -> Answer {
         let end = match completion.finish {
             Finish::Done => TurnEnd::Answered,
             Finish::OutputLimit => TurnEnd::OutputLimit,
@@ -246,71 +239,7 @@ impl TurnTask {
                 (call, cut)
             })
             .collect();
-        let Received { reasoning, text, first_byte_ms: _ } = received;
+        let Received { item_id, model: _, reasoning, text } = received;
         Answer { item_id, reasoning, text, native, calls, end, usage }
     }
-
-    /// What the provider counted, or our estimate. None for the offline engine, which costs nothing.
-    fn usage(
-        &self,
-        model: &ResolvedModel,
-        conversation: &Conversation,
-        received: &Received,
-        completion: &Completion,
-        started: Instant,
-    ) -> Option<UsageRecorded> {
-        let mut recorded = self.estimated_usage_of(model, conversation, received, started)?;
-        if let Some(usage) = completion.usage {
-            recorded.usage = usage;
-        }
-        Some(recorded)
-    }
-
-    /// Our estimate for an attempt that broke off; none when nothing had come yet.
-    fn estimated_usage(
-        &self,
-        model: &ResolvedModel,
-        conversation: &Conversation,
-        received: &Received,
-        started: Instant,
-    ) -> Option<UsageRecorded> {
-        received
-            .is_shown()
-            .then(|| self.estimated_usage_of(model, conversation, received, started))
-            .flatten()
-    }
-
-    fn estimated_usage_of(
-        &self,
-        model: &ResolvedModel,
-        conversation: &Conversation,
-        received: &Received,
-        started: Instant,
-    ) -> Option<UsageRecorded> {
-        if model.is_offline() {
-            return None;
-        }
-        let fixed = fixed_tokens(&self.workspace, &self.deps.tools);
-        let reasoning_tokens = estimate_tokens(&received.reasoning);
-        Some(UsageRecorded {
-            cost: Cost::default(),
-            purpose: UsagePurpose::Turn,
-            provider: model.provider.kind().to_owned(),
-            model: model.model.clone(),
-            usage: Usage {
-                cache_write_tokens: 0,
-                prompt_tokens: fixed + conversation.tokens(),
-                completion_tokens: reasoning_tokens + estimate_tokens(&received.text),
-                reasoning_tokens,
-                cached_prompt_tokens: 0,
-                estimated: true,
-            },
-            first_byte_ms: received.first_byte_ms.unwrap_or(0),
-            elapsed_ms: elapsed_ms(started),
-        })
-    }
-}
-
-pub(super) fn elapsed_ms(since: Instant) -> u64 {
-    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
 }

@@ -15,6 +15,7 @@ use agentd_engine::{
     ModelQuery, ModelSource, NewSession, ResolvedModel, Role, StreamEnd, Submission, Submitted,
     TitlePolicy,
 };
+use agentd_llm::layers::{Candidate, Endpoint, EndpointLimits, FallbackPolicy, RetryPolicy, Stack};
 use agentd_llm::{
     AssembledCall, Completion, Finish, LlmError, ModelInfo, Provider, Request, ResponseStream,
     StreamPart,
@@ -151,10 +152,25 @@ fn finished(calls: Vec<(&'static str, &'static str)>) -> StreamPart {
     StreamPart::Finished(Completion { native: None, finish: Finish::Done, tool_calls, usage: None })
 }
 
+/// The layers around a model, with their usual limits.
+fn stack(provider: Arc<dyn Provider>) -> Arc<dyn Provider> {
+    let candidate = Candidate {
+        model: "default".to_owned(),
+        info: Arc::default(),
+        provider,
+        endpoint: Arc::new(Endpoint::new("scripted", &EndpointLimits::default())),
+        retry: RetryPolicy::default(),
+        max_output_tokens: None,
+        effort: None,
+    };
+    Arc::new(Stack::new(candidate, Vec::new(), FallbackPolicy::default()))
+}
+
 /// Gives the scripted model, or what a test wants it to do first.
 #[derive(Debug)]
 pub(crate) struct Models {
-    provider: Arc<Scripted>,
+    /// The scripted model in its layers, as in a daemon.
+    stack: Arc<dyn Provider>,
     before: Mutex<VecDeque<Step>>,
     /// Tokens of the window.
     pub(crate) context_tokens: AtomicU64,
@@ -175,7 +191,7 @@ impl ModelSource for Models {
             _ => {}
         }
         Ok(ResolvedModel {
-            provider: Arc::<Scripted>::clone(&self.provider),
+            provider: Arc::clone(&self.stack),
             model: match (query.role, query.model.as_str()) {
                 (Role::Cheap, _) => "cheap".to_owned(),
                 (_, "") => "default".to_owned(),
@@ -232,7 +248,7 @@ impl World {
         Self {
             store: Arc::new(FaultyStore::new()),
             models: Arc::new(Models {
-                provider: Arc::clone(&provider),
+                stack: stack(Arc::<Scripted>::clone(&provider)),
                 before: Mutex::default(),
                 context_tokens: AtomicU64::new(100_000),
                 info: Mutex::default(),

@@ -103,3 +103,18 @@ fn a_value_of_the_wrong_type_names_its_key() {
 fn the_clients_section_is_left_to_the_clients() {
     assert!(check("[client]\nanything = 1", &[]).is_ok());
 }
+
+#[test]
+fn keys_of_earlier_releases_still_count_and_are_warned_of() {
+    let loaded = check("[session]\nmax_attempts = 7\n", &[]).unwrap();
+    assert_eq!(loaded.config.provider.max_attempts, 7);
+    assert!(loaded.warnings[0].starts_with("session.max_attempts is now called provider.max"));
+    let env = [("AGENTD_SESSION_MAX_ATTEMPTS", "8")];
+    let loaded = check("[session]\nmax_attempts = 7\n", &env).unwrap();
+    assert_eq!((loaded.config.provider.max_attempts, loaded.warnings.len()), (8, 2));
+    // The new name outweighs the old one.
+    let both = "[session]\nmax_attempts = 7\n[provider]\nmax_attempts = 2\n";
+    assert_eq!(check(both, &[]).unwrap().config.provider.max_attempts, 2);
+    let error = check("[session]\nmax_attempts = 77\n", &[]).unwrap_err();
+    assert!(error.contains("provider.max_attempts: 77 is not between 1 and 10"), "{error}");
+}

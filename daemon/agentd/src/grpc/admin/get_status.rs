@@ -27,7 +27,7 @@ pub(super) async fn handle(ctx: &Context) -> Result<v1::GetStatusResponse, Statu
         running_turns_limit: 0,
         waiting_turns: 0,
         connections: 0,
-        endpoints: Vec::new(),
+        endpoints: ctx.models.endpoints().into_iter().map(to_proto::endpoint).collect(),
         listen_addresses: Vec::new(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         pid: std::process::id(),

@@ -1,9 +1,6 @@
 //! What the actor does with each command.
 
-use agentd_domain::{
-    Author, Cost, EventBody, InterruptReason, ItemId, Seq, Title, TitleSource, TurnId,
-    UsagePurpose, UsageRecorded,
-};
+use agentd_domain::{Author, EventBody, InterruptReason, ItemId, Seq, Title, TitleSource, TurnId};
 use agentd_store::{AcceptedMessage, Batch, Write};
 
 use tokio::time::Instant;
@@ -11,9 +8,7 @@ use tokio::time::Instant;
 use super::{Actor, Exit};
 use crate::error::CommandError;
 use crate::session::decide::{self, Draft};
-use crate::session::{
-    Command, Reply, SessionUpdate, SessionView, Submission, Submitted, TitleUsage,
-};
+use crate::session::{Command, Reply, SessionUpdate, SessionView, Submission, Submitted};
 
 impl Actor {
     pub(super) async fn on_command(&mut self, command: Command) -> Option<Exit> {
@@ -168,19 +163,8 @@ impl Actor {
         }
     }
 
-    pub(super) async fn title_made(&mut self, title: Option<Title>, usage: Option<TitleUsage>) {
-        let mut drafts = Vec::new();
-        if let Some(TitleUsage { provider, model, usage, elapsed_ms }) = usage {
-            drafts.push(Draft::plain(UsageRecorded {
-                cost: Cost::default(),
-                purpose: UsagePurpose::Title,
-                provider,
-                model,
-                usage,
-                first_byte_ms: 0,
-                elapsed_ms,
-            }));
-        }
+    pub(super) async fn title_made(&mut self, title: Option<Title>, usage: Vec<EventBody>) {
+        let mut drafts: Vec<Draft> = usage.into_iter().map(Draft::plain).collect();
         if let Some(title) = title
             && self.state.wants_title(TitleSource::Model)
         {
