@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use futures_util::StreamExt as _;
 use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt as _, StreamExt as _};
 
 use super::world::{Step, request, settle, world};
 use crate::layers::EndpointLimits;
@@ -48,7 +48,7 @@ async fn those_who_wait_go_in_order() {
     for name in ["b", "c", "d"] {
         let request = crate::Request { model: name.to_owned(), ..request() };
         let mut asking = Box::pin(super::world::ask(&world.stack, request));
-        assert!(futures_util::poll!(&mut asking).is_pending());
+        assert!((&mut asking).now_or_never().is_none());
         waiting.push(asking);
     }
     drop(first);
@@ -67,7 +67,7 @@ async fn fifty_who_wait_can_all_leave_at_once() {
     let first = world.stack.stream(request()).await.expect("an answer");
     let mut waiting: FuturesUnordered<_> =
         (0..50).map(|_| Box::pin(world.stack.stream(request()))).collect();
-    assert!(futures_util::poll!(waiting.next()).is_pending());
+    assert!(waiting.next().now_or_never().is_none());
     settle().await;
     assert_eq!(world.endpoint.state().waiting, 50);
     // One more is one too many.
