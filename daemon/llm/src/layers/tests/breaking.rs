@@ -33,7 +33,7 @@ async fn opened() -> World {
 #[tokio::test(start_paused = true)]
 async fn it_opens_after_failures_in_a_row_and_says_when_to_come_back() {
     let world = opened().await;
-    tokio::time::sleep(Duration::from_secs(4)).await;
+    tokio::time::advance(Duration::from_secs(4)).await;
     let error = world.ask().await.error.expect("refused");
     let LlmError::CircuitOpen { retry_after, .. } = error else { panic!("{error:?}") };
     assert_eq!(retry_after, Duration::from_secs(6));
@@ -43,7 +43,7 @@ async fn it_opens_after_failures_in_a_row_and_says_when_to_come_back() {
 #[tokio::test(start_paused = true)]
 async fn one_request_tries_after_the_pause_and_closes_it() {
     let world = opened().await;
-    tokio::time::sleep(Duration::from_secs(10)).await;
+    tokio::time::advance(Duration::from_secs(10)).await;
     assert_eq!(world.endpoint.state().circuit, Circuit::HalfOpen);
     world.model.script(vec![Step::Hang]);
     let probe = world.stack.stream(request()).await.expect("it may try");
@@ -59,7 +59,7 @@ async fn one_request_tries_after_the_pause_and_closes_it() {
 #[tokio::test(start_paused = true)]
 async fn it_opens_again_when_the_one_that_tries_fails() {
     let world = opened().await;
-    tokio::time::sleep(Duration::from_secs(10)).await;
+    tokio::time::advance(Duration::from_secs(10)).await;
     world.model.script(down());
     assert!(world.ask().await.error.is_some());
     assert_eq!(world.endpoint.state().circuit, Circuit::Open);
