@@ -6,10 +6,11 @@
 //!
 //! Reading order: `provider` (the port), `well_formed` (what every encoder is given), `http` (the
 //! endpoint, and what its errors mean), `stream` (how an answer is read, and the trait for decoders),
-//! then an API: `open_ai` (Chat Completions: `request` out, `answer` in), and `offline`. `catalogue`
-//! says what models can do, `price` what they cost, and `layers` is what happens to a request on its way
-//! to a provider.
+//! then an API: `open_ai` (Chat Completions) or `anthropic` (Messages), each with `request` out and
+//! `answer` in, and `offline`. `catalogue` says what models can do, `price` what they cost, and `layers`
+//! is what happens to a request on its way to a provider.
 
+mod anthropic;
 mod catalogue;
 mod error;
 mod http;
@@ -24,6 +25,7 @@ mod stream;
 mod tokens;
 pub mod well_formed;
 
+pub use anthropic::{Anthropic, AnthropicOptions};
 pub use catalogue::{
     Catalogue, EffortForm, EffortValue, InfoSource, ModelApi, ModelFacts, ModelInfo, Reasoning,
     Refusal,

@@ -65,6 +65,6 @@ impl Provider for OpenAiCompatible {
     }
 
     async fn models(&self) -> Result<Vec<String>, LlmError> {
-        self.endpoint.models("models").await
+        self.endpoint.models("models", &[]).await
     }
 }

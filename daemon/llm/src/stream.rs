@@ -9,5 +9,5 @@ pub(crate) mod surrogates;
 pub(crate) mod wire_text;
 
 pub(crate) use answer_stream::{AnswerStream, BodyFormat, Limits};
-pub(crate) use decoder::{AnswerDecoder, BodyEnd};
+pub(crate) use decoder::{AnswerDecoder, BodyEnd, not_understood};
 pub(crate) use parts::Parts;

@@ -31,7 +31,6 @@ pub(crate) enum KeyHeader {
     /// `Authorization: Bearer KEY`.
     Bearer,
     /// `x-api-key: KEY`.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the first API that sends it so comes next"))]
     XApiKey,
 }
 
@@ -125,7 +124,7 @@ impl Endpoint {
         let first_byte = self.timeouts.first_byte;
         let first_byte_by = Instant::now() + first_byte;
         let request = self
-            .request(Method::POST, path)?
+            .request(Method::POST, path, &[])?
             .header(CONTENT_TYPE, "application/json")
             .header(ACCEPT, "text/event-stream")
             .body(body);
@@ -163,13 +162,17 @@ impl Endpoint {
         Ok(Box::pin(AnswerStream::new(body, format, decoder, limits)))
     }
 
-    /// Names of the models that `GET PATH` lists, sorted, at most 200.
+    /// Names of the models that `GET PATH?QUERY` lists, sorted, at most 200.
     ///
     /// # Errors
     /// See [`LlmError`].
-    pub(crate) async fn models(&self, path: &str) -> Result<Vec<String>, LlmError> {
+    pub(crate) async fn models(
+        &self,
+        path: &str,
+        query: &[(&str, &str)],
+    ) -> Result<Vec<String>, LlmError> {
         let by = Instant::now() + self.timeouts.first_byte;
-        let response = self.send(self.request(Method::GET, path)?, by).await?;
+        let response = self.send(self.request(Method::GET, path, query)?, by).await?;
         let Ok(body) = timeout_at(by, first_bytes(response, models::MAX_BODY)).await else {
             return Err(LlmError::IdleTimeout { after: self.timeouts.first_byte });
         };
@@ -183,8 +186,17 @@ impl Endpoint {
     }
 
     /// A request below the base URL, with the endpoint's headers.
-    fn request(&self, method: Method, path: &str) -> Result<RequestBuilder, LlmError> {
-        let request = self.client()?.request(method, below(&self.url, path));
+    fn request(
+        &self,
+        method: Method,
+        path: &str,
+        query: &[(&str, &str)],
+    ) -> Result<RequestBuilder, LlmError> {
+        let mut url = below(&self.url, path);
+        if !query.is_empty() {
+            url.query_pairs_mut().extend_pairs(query);
+        }
+        let request = self.client()?.request(method, url);
         Ok(request.headers(self.headers.clone()))
     }
 
@@ -375,10 +387,12 @@ mod tests {
     fn every_request_carries_the_headers_of_its_endpoint() {
         let check = |key_header: KeyHeader, name: &str, value: &str| {
             let endpoint = Endpoint::new(&options("http://x/v1", Some(" key1 "), key_header));
-            let request = endpoint.and_then(|it| it.request(Method::GET, "models"));
+            let request =
+                endpoint.and_then(|it| it.request(Method::GET, "models", &[("limit", "9")]));
             let request = request.expect("legal options").build().expect("a request");
             assert_eq!(request.headers()[name], value);
             assert_eq!(request.headers()["anthropic-version"], "2023-06-01");
+            assert_eq!(request.url().as_str(), "http://x/v1/models?limit=9");
         };
         check(KeyHeader::Bearer, "authorization", "Bearer key1");
         check(KeyHeader::XApiKey, "x-api-key", "key1");

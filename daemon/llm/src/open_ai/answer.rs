@@ -10,7 +10,7 @@ use crate::http::error_text::ErrorText;
 use crate::http::refusal::Refusal;
 use crate::stream::sse::SseEvent;
 use crate::stream::wire_text::WireText;
-use crate::stream::{AnswerDecoder, BodyEnd, Parts};
+use crate::stream::{AnswerDecoder, BodyEnd, Parts, not_understood};
 use crate::{Completion, Finish, LlmError};
 
 /// Folds the chunks of one answer.
@@ -160,10 +160,13 @@ impl ChatDecoder {
         for call in calls {
             let function = call.function.as_ref();
             let arguments = function.map_or(Ok(Cow::default()), FunctionDelta::argument_bytes);
-            let arguments = arguments.map_err(|error| self.not_understood(&error, b""))?;
+            let arguments =
+                arguments.map_err(|error| not_understood(&self.error_text, &error, b""))?;
             let name = call.function.and_then(|function| function.name).unwrap_or_default();
             let id = call.id.map(WireText::of_any).transpose();
-            let id = id.map_err(|error| self.not_understood(&error, b""))?.unwrap_or_default();
+            let id = id
+                .map_err(|error| not_understood(&self.error_text, &error, b""))?
+                .unwrap_or_default();
             fragments.push(Fragment {
                 index: call.index.and_then(|index| index.0),
                 id: id.to_text().into_owned().into(),
@@ -214,12 +217,7 @@ impl ChatDecoder {
             }
             return Ok(());
         }
-        Err(self.not_understood(error, data))
-    }
-
-    fn not_understood(&self, error: &serde_json::Error, data: &[u8]) -> LlmError {
-        let start = String::from_utf8_lossy(data.get(..200).unwrap_or(data));
-        LlmError::Protocol { detail: self.error_text.clean(&format!("{error} in '{start}'")) }
+        Err(not_understood(&self.error_text, error, data))
     }
 
     #[cold]

@@ -5,10 +5,9 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
-use serde::de::Deserializer;
 use serde_json::value::RawValue;
 
-use crate::stream::wire_text::WireText;
+use crate::stream::wire_text::{WireIndex, WireText};
 
 /// One chunk, or a whole answer from a server that does not stream.
 #[derive(Debug, Deserialize)]
@@ -24,7 +23,7 @@ pub(super) struct Chunk<'a> {
 #[derive(Debug, Deserialize)]
 pub(super) struct Choice<'a> {
     #[serde(default)]
-    pub(super) index: Option<Index>,
+    pub(super) index: Option<WireIndex>,
     #[serde(borrow, default)]
     pub(super) delta: Option<Delta<'a>>,
     /// The whole message, when the server does not stream.
@@ -51,7 +50,7 @@ pub(super) struct Delta<'a> {
 #[derive(Debug, Deserialize)]
 pub(super) struct CallDelta<'a> {
     #[serde(default)]
-    pub(super) index: Option<Index>,
+    pub(super) index: Option<WireIndex>,
     /// A string; a number from some servers.
     #[serde(borrow, default)]
     pub(super) id: Option<&'a RawValue>,
@@ -75,17 +74,6 @@ impl<'a> FunctionDelta<'a> {
             None => Ok(Cow::Borrowed(&[])),
             Some(raw) => WireText::of_any(raw).map(|text| text.0),
         }
-    }
-}
-
-/// A number that some servers write as text, and others fill with -1 where it means nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Index(pub(super) Option<u64>);
-
-impl<'de> Deserialize<'de> for Index {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw = <&RawValue>::deserialize(deserializer)?.get().trim_matches('"').trim();
-        Ok(Self(raw.strip_suffix(".0").unwrap_or(raw).parse().ok()))
     }
 }
 

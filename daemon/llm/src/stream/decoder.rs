@@ -2,6 +2,7 @@
 
 use super::Parts;
 use super::sse::SseEvent;
+use crate::http::error_text::ErrorText;
 use crate::{Completion, LlmError};
 
 /// Understands the answers of one API.
@@ -58,4 +59,10 @@ pub(crate) enum BodyEnd {
     Clean,
     /// The connection broke, or fell silent.
     Broken,
+}
+
+/// The error for an event that cannot be read.
+pub(crate) fn not_understood(text: &ErrorText, error: &serde_json::Error, data: &[u8]) -> LlmError {
+    let start = String::from_utf8_lossy(data.get(..200).unwrap_or(data));
+    LlmError::Protocol { detail: text.clean(&format!("{error} in '{start}'")) }
 }

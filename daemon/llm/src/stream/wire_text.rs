@@ -1,4 +1,5 @@
-//! Strings of JSON as bytes, so that escaped halves of characters get through (see `surrogates`).
+//! Values of JSON as servers write them: strings as bytes, so that escaped halves of characters get
+//! through (see `surrogates`), and numbers that may come as texts.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -69,5 +70,16 @@ impl<'de> Visitor<'de> for TextVisitor {
             }
         }
         Ok(WireText(Cow::Owned(text)))
+    }
+}
+
+/// A number that some servers write as text, and others fill with -1 where it means nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct WireIndex(pub(crate) Option<u64>);
+
+impl<'de> Deserialize<'de> for WireIndex {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = <&RawValue>::deserialize(deserializer)?.get().trim_matches('"').trim();
+        Ok(Self(raw.strip_suffix(".0").unwrap_or(raw).parse().ok()))
     }
 }

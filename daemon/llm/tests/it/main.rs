@@ -2,6 +2,7 @@
 
 #![expect(clippy::expect_used, reason = "tests, which may fail this way")]
 
+mod anthropic;
 mod endings;
 mod local;
 mod offline;
