@@ -8,6 +8,7 @@ mod act;
 mod ask;
 mod conversation;
 mod loop_guard;
+mod overflow;
 mod prompt;
 
 use std::path::PathBuf;
@@ -44,6 +45,8 @@ pub(crate) enum TurnReport {
     Record { bodies: Vec<EventBody>, done: Option<oneshot::Sender<Result<(), CommandError>>> },
     /// The conversation before this turn's own steps, for the next turn.
     Keep(KeptConversation),
+    /// What was kept is out of date: the next turn reads the log.
+    Forget,
     /// A tool boundary: which steering messages are there?
     TakeSteering { reply: oneshot::Sender<Result<Vec<Arc<str>>, CommandError>> },
 }
@@ -137,7 +140,7 @@ async fn stages(mut task: TurnTask) -> Result<TurnOutcome, Ended> {
             return Ok(TurnOutcome::RoundsUsedUp);
         }
         task.steer(&mut conversation).await?;
-        let answer = task.ask(&model, &conversation).await?;
+        let answer = task.ask_within_window(&model, &mut conversation).await?;
         rounds += 1;
         if answer.calls.is_empty() {
             return Ok(TurnOutcome::Completed {
@@ -225,9 +228,7 @@ impl TurnTask {
                 last: Vec::new(),
             }));
         }
-        let fixed = prompt::fixed_tokens(&self.workspace, &self.deps.tools);
-        let answer = u64::from(model.max_output_tokens.unwrap_or(0)).max(model.context_tokens / 8);
-        let budget = model.context_tokens.saturating_sub(fixed + answer);
+        let budget = self.budget(model, model.context_tokens);
         if let Some((first_kept_seq, dropped_tokens)) = conversation.trim(budget) {
             let trimmed = ContextTrimmed { first_kept_seq, dropped_tokens };
             self.record_steps(vec![trimmed.into()]).await?;

@@ -12,6 +12,7 @@ use agentd_domain::{
 use agentd_llm::{Completion, Finish, LlmError, Message, Request, Restart, StreamPart};
 use futures_util::StreamExt as _;
 
+use super::overflow::Unanswered;
 use super::prompt::system_prompt;
 use super::{Conversation, Ended, TurnOutcome, TurnReport, TurnTask};
 use crate::model::ResolvedModel;
@@ -102,7 +103,7 @@ impl TurnTask {
         &self,
         model: &ResolvedModel,
         conversation: &Conversation,
-    ) -> Result<Answer, Ended> {
+    ) -> Result<Answer, Unanswered> {
         let meter = Arc::new(Collector::default());
         let mut received = self.nothing_yet(&model.model);
         let request = Request {
@@ -114,11 +115,14 @@ impl TurnTask {
         let last = || meter.take(UsagePurpose::Turn);
         match completion {
             Ok(completion) => Ok(self.answer(received, completion, last())),
-            Err(Broken::Cancelled) => Err(Ended(TurnOutcome::Cancelled { last: last() })),
-            Err(Broken::Failed(error)) => {
-                Err(Ended(TurnOutcome::Failed { error: error.report(), last: last() }))
+            Err(Broken::Cancelled) => Err(Ended(TurnOutcome::Cancelled { last: last() }).into()),
+            Err(Broken::Failed(error)) if received.is_shown() => {
+                Err(Ended(TurnOutcome::Failed { error: error.report(), last: last() }).into())
             }
-            Err(Broken::Ended(ended)) => Err(ended),
+            Err(Broken::Failed(error)) => {
+                Err(Unanswered::from_error(error, received.model, last()))
+            }
+            Err(Broken::Ended(ended)) => Err(ended.into()),
         }
     }
 

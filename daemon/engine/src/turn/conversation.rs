@@ -7,13 +7,16 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use agentd_domain::{CallId, Completeness, Event, EventBody, ItemId, Seq, TurnId};
-use agentd_llm::{Message, estimate_message_tokens};
+use agentd_domain::{CallId, Completeness, Event, EventBody, ItemId, Seq, TurnId, cut_head_tail};
+use agentd_llm::{Message, estimate_message_tokens, estimate_tokens};
 
 use crate::session::OUTCOME_UNKNOWN;
 
 /// What a model reads in place of the rest of a text that was broken off.
 const BROKEN_OFF: &str = "\n\n[this answer was interrupted here]";
+
+/// What is left of a tool's output at least, in bytes.
+const MIN_OUTPUT_BYTES: usize = 1024;
 
 /// Turns, oldest first.
 #[derive(Debug, Clone, Default)]
@@ -211,6 +214,31 @@ impl Conversation {
         let first_kept = self.turns.iter().map(|turn| turn.first_seq).chain(waiting).min()?;
         Some((first_kept, dropped))
     }
+
+    /// Cuts the middle out of what tools put out in the newest turn, the longest outputs first, until
+    /// the conversation has `budget` tokens or nothing more can go. The log keeps all of it. False when
+    /// there was nothing to cut.
+    pub(crate) fn shorten_outputs(&mut self, budget: u64) -> bool {
+        let all = self.tokens();
+        let Some(turn) = self.turns.last_mut().filter(|_| all > budget) else { return false };
+        let lengths = turn.messages.iter().map(|message| output_of(message).map_or(0, str::len));
+        let mut most_bytes = lengths.max().unwrap_or(0);
+        let mut saved = 0;
+        while all - saved > budget && most_bytes > MIN_OUTPUT_BYTES {
+            most_bytes = (most_bytes / 2).max(MIN_OUTPUT_BYTES);
+            let outputs = turn.messages.iter().filter_map(output_of);
+            saved = outputs.filter_map(|output| shorter(output, most_bytes)).map(|it| it.1).sum();
+        }
+        for message in &mut turn.messages {
+            if let Message::Tool { output, .. } = message
+                && let Some((cut, _saved)) = shorter(output, most_bytes)
+            {
+                *output = cut;
+            }
+        }
+        turn.tokens -= saved;
+        saved > 0
+    }
 }
 
 impl TurnMessages {
@@ -245,6 +273,23 @@ impl TurnMessages {
                 tool_calls: Vec::new(),
             });
         }
+    }
+}
+
+/// Head and tail of an output, and the tokens that this saves. None when it saves nothing.
+fn shorter(output: &str, most_bytes: usize) -> Option<(String, u64)> {
+    if output.len() <= most_bytes {
+        return None;
+    }
+    let cut = cut_head_tail(output, most_bytes);
+    let saved = estimate_tokens(output).saturating_sub(estimate_tokens(&cut));
+    (saved > 0).then_some((cut, saved))
+}
+
+fn output_of(message: &Message) -> Option<&str> {
+    match message {
+        Message::Tool { output, .. } => Some(output),
+        _ => None,
     }
 }
 

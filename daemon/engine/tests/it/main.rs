@@ -14,6 +14,7 @@ mod faults;
 mod input;
 mod lifecycle;
 mod native;
+mod overflow;
 mod retries;
 mod store;
 mod tools;

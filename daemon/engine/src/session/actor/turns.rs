@@ -99,6 +99,7 @@ impl Actor {
                 }
             }
             TurnReport::Keep(kept) => self.kept = Some(kept),
+            TurnReport::Forget => self.kept = None,
             TurnReport::TakeSteering { reply } => {
                 let steered = match decide::deliver_steering(&self.state) {
                     None => Ok(Vec::new()),
