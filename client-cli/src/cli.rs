@@ -121,6 +121,25 @@ Examples:
     Sessions(SessionsCommand),
     /// Show how the daemon is; none is started for that
     Status(JsonArgs),
+    /// Look at everything that can be wrong, with a remedy for each
+    #[command(after_help = "\
+The endpoint is asked one tiny question, unless --offline says no. The exit
+code is 1 when a check failed.
+
+Examples:
+  agentctl doctor
+  agentctl doctor --json | jq '.[] | select(.outcome != \"ok\")'")]
+    Doctor(DoctorArgs),
+    /// Show what the daemon logs
+    #[command(after_help = "\
+A daemon keeps its newest 10,000 records in memory. With --follow the command
+waits for a daemon that goes away to come back, until Ctrl-C.
+
+Examples:
+  agentctl logs
+  agentctl logs -f --level warn
+  agentctl logs -n 1000 --session last --json")]
+    Logs(LogsArgs),
     /// Stop the daemon and wait until it is gone
     Shutdown,
     /// Make the running daemon read its configuration again
@@ -441,6 +460,71 @@ pub(crate) struct BackupArgs {
     /// Directory to create
     #[arg(value_name = "DEST")]
     pub(crate) destination: PathBuf,
+}
+
+/// Options of `doctor`.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct DoctorArgs {
+    /// Do not ask the model anything
+    #[arg(long)]
+    pub(crate) offline: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Options of `logs`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct LogsArgs {
+    /// Go on with what comes later
+    #[arg(long, short)]
+    pub(crate) follow: bool,
+    /// Newest records to print first
+    #[arg(
+        long,
+        short = 'n',
+        value_name = "LINES",
+        default_value_t = 100,
+        value_parser = clap::value_parser!(u32).range(..=10_000)
+    )]
+    pub(crate) lines: u32,
+    /// The least grave to print
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t)]
+    pub(crate) level: LogLevel,
+    /// Only what concerns this session: an id, a unique beginning, or `last`
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// Print one JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How grave a log record is. What is not logged, by `log.level`, cannot be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum LogLevel {
+    /// Something failed.
+    Error,
+    /// Somebody should look.
+    Warn,
+    /// What the daemon does.
+    #[default]
+    Info,
+    /// How it does it.
+    Debug,
+    /// Everything.
+    Trace,
+}
+
+impl From<LogLevel> for agentd_proto::v1::LogLevel {
+    fn from(level: LogLevel) -> Self {
+        match level {
+            LogLevel::Error => Self::Error,
+            LogLevel::Warn => Self::Warn,
+            LogLevel::Info => Self::Info,
+            LogLevel::Debug => Self::Debug,
+            LogLevel::Trace => Self::Trace,
+        }
+    }
 }
 
 /// What to do with the configuration.

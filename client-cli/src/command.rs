@@ -5,6 +5,8 @@ mod backup;
 mod chat;
 mod completions;
 mod config;
+mod doctor;
+mod logs;
 mod reload;
 mod send;
 mod service;
@@ -35,6 +37,8 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Attach(args) => Box::pin(attach::run(&args, &app)).await,
         Command::Sessions(command) => Box::pin(sessions::run(&command, &app)).await,
         Command::Status(args) => status::run(&args, &app).await,
+        Command::Doctor(args) => doctor::run(&args, &app).await,
+        Command::Logs(args) => Box::pin(logs::run(&args, &app)).await,
         Command::Shutdown => shutdown::run(&app).await,
         Command::Reload => reload::run(&app).await,
         Command::Upgrade(args) => upgrade::run(&args, &app).await,

@@ -5,12 +5,14 @@
 //! Matches are exhaustive and destructure all fields, so that a new field does not compile until it
 //! has a place here.
 
+mod diagnostics;
 mod event;
 mod session;
 mod status;
 
 use agentd_proto::v1;
 
+pub(crate) use diagnostics::{CheckView, LogRecordView};
 pub(crate) use event::EventView;
 pub(crate) use session::{DetailView, SessionView};
 pub(crate) use status::{StatusView, VersionView};
@@ -47,6 +49,8 @@ enum_name!(usage_purpose, UsagePurpose, "USAGE_PURPOSE_");
 enum_name!(notice_level, NoticeLevel, "NOTICE_LEVEL_");
 enum_name!(delta_channel, DeltaChannel, "DELTA_CHANNEL_");
 enum_name!(circuit_state, CircuitState, "CIRCUIT_STATE_");
+enum_name!(log_level, LogLevel, "LOG_LEVEL_");
+enum_name!(check_outcome, CheckOutcome, "CHECK_OUTCOME_");
 enum_name!(session_status, SessionStatus, "SESSION_STATUS_");
 
 #[cfg(test)]

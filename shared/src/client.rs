@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use agentd_proto::v1::admin_service_client::AdminServiceClient;
+use agentd_proto::v1::diagnostics_service_client::DiagnosticsServiceClient;
 use agentd_proto::v1::event_service_client::EventServiceClient;
 use agentd_proto::v1::session_service_client::SessionServiceClient;
 use agentd_proto::v1::turn_service_client::TurnServiceClient;
@@ -102,6 +103,13 @@ impl Client {
     /// The daemon itself.
     pub fn admin(&self) -> AdminServiceClient<CommandChannel> {
         AdminServiceClient::new(self.commands.clone())
+            .max_decoding_message_size(MAX_MESSAGE_BYTES)
+            .max_encoding_message_size(MAX_MESSAGE_BYTES)
+    }
+
+    /// Seeing inside. `TailLogs` needs a connection of its own.
+    pub fn diagnostics(&self) -> DiagnosticsServiceClient<CommandChannel> {
+        DiagnosticsServiceClient::new(self.commands.clone())
             .max_decoding_message_size(MAX_MESSAGE_BYTES)
             .max_encoding_message_size(MAX_MESSAGE_BYTES)
     }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod command_line;
+mod inside;
 mod scripts;
 mod service;
 mod two_terminals;

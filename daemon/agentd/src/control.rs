@@ -248,14 +248,18 @@ impl Control {
         }
     }
 
+    /// Why the newest configuration is not in force.
+    pub fn reload_failure(&self) -> Option<String> {
+        self.inner.reload_failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Things that somebody should look at.
     pub fn warnings(&self) -> Vec<String> {
         let mut all = self.warnings_mut(|warnings| warnings.clone());
         let standing = self.inner.standing.lock().unwrap_or_else(PoisonError::into_inner);
         all.extend(standing.values().cloned());
         drop(standing);
-        let failure = self.inner.reload_failure.lock().unwrap_or_else(PoisonError::into_inner);
-        all.extend(failure.iter().map(|failure| {
+        all.extend(self.reload_failure().map(|failure| {
             format!("the configuration was changed but is not in force: {failure}")
         }));
         all

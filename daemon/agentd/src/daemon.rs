@@ -29,7 +29,7 @@ use crate::control::{Control, ControlParts, Overrides, ProcessFacts};
 use crate::environment::Environment;
 use crate::grpc::{Context, Peers, Service};
 use crate::listener::{Door, ListenError, Place};
-use crate::logging::LogLevel;
+use crate::logging::{LogLevel, LogRing};
 use crate::provider::Models;
 use crate::supervisor::{Attended, HandedOver, Notifier, Supervisor, attend, status_line};
 use crate::upgrade::{Handover, Relaunch};
@@ -74,6 +74,8 @@ pub struct DaemonOptions {
     pub supervisor: Supervisor,
     /// How a successor is started; none: nobody can take over.
     pub relaunch: Option<Relaunch>,
+    /// The newest log records, when logging was set up for this daemon.
+    pub log_ring: Option<LogRing>,
 }
 
 impl DaemonOptions {
@@ -91,6 +93,7 @@ impl DaemonOptions {
             log_level: None,
             supervisor: Supervisor::default(),
             relaunch: None,
+            log_ring: None,
         }
     }
 }
@@ -205,6 +208,7 @@ impl Daemon {
             log_level,
             supervisor,
             relaunch,
+            log_ring,
         } = options;
         let Supervisor { notifier, watchdog, listener, handed_over, kept: _ } = supervisor;
         ensure_config_dir(&paths.config_dir)?;
@@ -311,6 +315,8 @@ impl Daemon {
             clock,
             imports_dir: paths.imports_dir(),
             default_workspace: default_workspace(),
+            log_ring,
+            paths: paths.clone(),
         });
         // What an interrupted import left.
         if let Err(error) = tokio::fs::remove_dir_all(paths.imports_dir()).await
@@ -553,6 +559,7 @@ async fn serve_connections(
         .add_service(v1::session_service_server::SessionServiceServer::new(service.clone()))
         .add_service(v1::turn_service_server::TurnServiceServer::new(service.clone()))
         .add_service(v1::event_service_server::EventServiceServer::new(service.clone()))
+        .add_service(v1::diagnostics_service_server::DiagnosticsServiceServer::new(service.clone()))
         .add_service(v1::admin_service_server::AdminServiceServer::new(service))
         .add_service(health_service)
         .add_optional_service(reflection)

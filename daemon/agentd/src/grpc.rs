@@ -5,6 +5,7 @@
 
 mod admin;
 mod detached;
+mod diagnostics;
 mod event;
 mod from_proto;
 mod peer;
@@ -17,9 +18,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::control::Control;
+use crate::logging::LogRing;
 use crate::provider::Models;
 use agentd_domain::Clock;
 use agentd_engine::Engine;
+use agentd_shared::Paths;
 
 pub(crate) use peer::Peers;
 
@@ -38,6 +41,10 @@ pub(crate) struct Context {
     pub(crate) imports_dir: PathBuf,
     /// Workspace of sessions that name none.
     pub(crate) default_workspace: String,
+    /// The newest log records, when this daemon keeps them.
+    pub(crate) log_ring: Option<LogRing>,
+    /// Where the daemon's files are.
+    pub(crate) paths: Paths,
 }
 
 /// One service; all four share the context.

@@ -14,6 +14,7 @@ pub mod supervisor;
 pub mod upgrade;
 
 mod backups;
+mod checks;
 mod grpc;
 mod listener;
 

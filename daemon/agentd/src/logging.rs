@@ -1,10 +1,15 @@
-//! Logs: to standard error for people or programs, or to the journal.
+//! Logs: to standard error for people or programs, or to the journal. The newest records also stay in
+//! memory, for `agentctl logs`.
+
+mod ring;
 
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Registry, reload};
 
 use crate::config::{LogConfig, LogFormat};
+
+pub use ring::{LogPage, LogRecord, LogRing};
 
 /// Before each field in the journal: `AGENTD_SESSION_ID`, `AGENTD_TURN_ID`.
 const FIELD_PREFIX: &str = "AGENTD";
@@ -39,9 +44,9 @@ pub enum LogError {
 ///
 /// # Errors
 /// When the level is not one, or the journal is wanted and not there.
-pub fn init(config: &LogConfig) -> Result<LogLevel, LogError> {
+pub fn init(config: &LogConfig, ring: &LogRing) -> Result<LogLevel, LogError> {
     let (filter, handle) = reload::Layer::new(filter(&config.level)?);
-    let registry = tracing_subscriber::registry().with(filter);
+    let registry = tracing_subscriber::registry().with(filter).with(ring.clone());
     let to_stderr = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     let format = match config.format {
         LogFormat::Auto if stderr_is_the_journal() => LogFormat::Journald,

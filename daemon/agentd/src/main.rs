@@ -6,8 +6,9 @@ use std::process::ExitCode;
 
 use agentd::config::{self, LogFormat};
 use agentd::control::Overrides;
+use agentd::logging::{self, LogRing};
 use agentd::upgrade::{Handover, Relaunch, probe_line};
-use agentd::{Daemon, DaemonOptions, Environment, Served, StartError, Supervisor, logging};
+use agentd::{Daemon, DaemonOptions, Environment, Served, StartError, Supervisor};
 use agentd_shared::Paths;
 use clap::{Parser, Subcommand};
 use tokio::signal::unix::{SignalKind, signal};
@@ -120,7 +121,8 @@ fn run(arguments: Arguments, paths: Paths, mut supervisor: Supervisor) -> ExitCo
     let mut log = loaded.config.log;
     log.level = arguments.log_level.clone().unwrap_or(log.level);
     log.format = arguments.log_format.unwrap_or(log.format);
-    let log_level = match logging::init(&log) {
+    let log_ring = LogRing::default();
+    let log_level = match logging::init(&log, &log_ring) {
         Ok(log_level) => log_level,
         Err(error) => return fail(exit::USAGE, &error.to_string(), "see `agentd config show`"),
     };
@@ -149,6 +151,7 @@ fn run(arguments: Arguments, paths: Paths, mut supervisor: Supervisor) -> ExitCo
         log_level: arguments.log_level,
     };
     options.log_level = Some(log_level);
+    options.log_ring = Some(log_ring);
     let ended = runtime.block_on(serve(options, arguments.announce));
     // Threads that still block, such as in a slow name look-up, are not waited for.
     runtime.shutdown_background();

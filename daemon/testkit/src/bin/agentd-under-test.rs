@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use agentd::config::{LogConfig, LogFormat};
-use agentd::{CrashPoints, Daemon, DaemonOptions, logging};
+use agentd::logging::{self, LogRing};
+use agentd::{CrashPoints, Daemon, DaemonOptions};
 use agentd_shared::Paths;
 use agentd_testkit::{AppendLine, CRASH_AT};
 use anyhow::Context as _;
@@ -16,9 +17,10 @@ use tokio::signal::unix::{SignalKind, signal};
 fn main() -> anyhow::Result<ExitCode> {
     let home = home().context("give --home DIR --announce")?;
     let log = LogConfig { level: "info".to_owned(), format: LogFormat::Human };
-    logging::init(&log)?;
+    let log_ring = LogRing::default();
+    logging::init(&log, &log_ring)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let code = runtime.block_on(serve(Paths::under(home)))?;
+    let code = runtime.block_on(serve(Paths::under(home), log_ring))?;
     runtime.shutdown_background();
     Ok(code)
 }
@@ -29,10 +31,11 @@ fn home() -> Option<PathBuf> {
     home.map(PathBuf::from)
 }
 
-async fn serve(paths: Paths) -> anyhow::Result<ExitCode> {
+async fn serve(paths: Paths, log_ring: LogRing) -> anyhow::Result<ExitCode> {
     let mut options = DaemonOptions::new(paths);
     options.extra_tools.push(Arc::new(AppendLine::new()));
     options.crash_points = crash_points()?;
+    options.log_ring = Some(log_ring);
     let daemon = Daemon::start(options).await?;
     let mut term = signal(SignalKind::terminate())?;
     writeln!(std::io::stdout(), "ready {}", daemon.socket().display())?;

@@ -1,0 +1,138 @@
+//! Seeing inside a daemon: its log and its health, with the real programs.
+
+use std::process::{Output, Stdio};
+
+use agentd_testkit::{Home, LlmServer, Reply};
+use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
+use tokio::process::{Child, ChildStdout, Command};
+
+use crate::two_terminals::{agentd, agentd_program};
+
+fn agentctl(home: &Home, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_agentctl"));
+    command.env("AGENTD_HOME", home.dir()).env("AGENTD_BIN", agentd_program());
+    command.current_dir(home.workspace()).stdin(Stdio::null()).args(arguments);
+    command
+}
+
+async fn run(home: &Home, arguments: &[&str]) -> Output {
+    agentctl(home, arguments).output().await.unwrap()
+}
+
+fn stdout(output: &Output) -> &str {
+    str::from_utf8(&output.stdout).unwrap()
+}
+
+/// The outcomes of the checks by name.
+fn outcomes(output: &Output) -> Vec<(String, String)> {
+    let checks: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).unwrap();
+    let text = |check: &serde_json::Value, key: &str| check[key].as_str().unwrap().to_owned();
+    checks.iter().map(|check| (text(check, "name"), text(check, "outcome"))).collect()
+}
+
+fn outcome_of<'a>(outcomes: &'a [(String, String)], name: &str) -> &'a str {
+    &outcomes.iter().find(|(of, _)| of == name).unwrap().1
+}
+
+#[tokio::test]
+async fn the_log_is_shown_and_a_session_can_be_picked_out() {
+    let llm = LlmServer::start().await;
+    let daemon = agentd().llm(&llm).start().await;
+    llm.push(Reply::error(401, "invalid_api_key", "no"));
+    assert_eq!(run(daemon.home(), &["send", "hi"]).await.status.code(), Some(1));
+    let all = run(daemon.home(), &["logs"]).await;
+    assert!(all.status.success(), "{all:?}");
+    assert!(stdout(&all).contains("agentd::daemon: ready"), "{all:?}");
+    let of_session = run(daemon.home(), &["logs", "--json", "--session", "last"]).await;
+    for line in stdout(&of_session).lines() {
+        let record: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert!(record["fields"]["session_id"].is_string(), "{record}");
+    }
+    let newest = run(daemon.home(), &["logs", "-n", "1"]).await;
+    assert_eq!(stdout(&newest).lines().count(), 1);
+    daemon.terminate().await;
+}
+
+async fn next_with(lines: &mut Lines<BufReader<ChildStdout>>, text: &str) -> String {
+    let found = async {
+        loop {
+            let line = lines.next_line().await.unwrap().unwrap();
+            if line.contains(text) {
+                return line;
+            }
+        }
+    };
+    tokio::time::timeout(agentd_testkit::PATIENCE, found).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_log_that_is_followed_outlives_its_daemon() {
+    let daemon = agentd().start().await;
+    let home = daemon.home().clone();
+    let mut follow: Child = agentctl(&home, &["logs", "--follow"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(follow.stdout.take().unwrap()).lines();
+    next_with(&mut lines, "ready").await;
+    daemon.terminate().await;
+    next_with(&mut lines, "stopping").await;
+    let again = agentd().home(&home).start().await;
+    next_with(&mut lines, "ready").await;
+    follow.kill().await.unwrap();
+    again.terminate().await;
+}
+
+#[tokio::test]
+async fn a_doctor_finds_a_healthy_daemon_healthy() {
+    let llm = LlmServer::start().await;
+    let daemon = agentd().llm(&llm).start().await;
+    llm.push(Reply::text("OK"));
+    let seen = run(daemon.home(), &["doctor", "--json"]).await;
+    let outcomes = outcomes(&seen);
+    let names: Vec<_> = outcomes.iter().map(|(name, _)| name.as_str()).collect();
+    let expect =
+        ["daemon", "config", "key", "endpoint", "model", "store", "socket", "disk", "clock"];
+    assert_eq!(names, expect);
+    for name in ["daemon", "config", "key", "endpoint", "store", "socket", "clock"] {
+        assert_eq!(outcome_of(&outcomes, name), "ok", "{seen:?}");
+    }
+    assert_eq!(seen.status.code(), Some(0));
+    assert_eq!(llm.requests().len(), 1);
+    // Without a question nothing is asked.
+    let seen = run(daemon.home(), &["doctor", "--json", "--offline"]).await;
+    assert_eq!(outcome_of(&self::outcomes(&seen), "endpoint"), "skipped");
+    assert_eq!(llm.requests().len(), 1);
+    daemon.terminate().await;
+}
+
+#[tokio::test]
+async fn a_doctor_names_what_is_wrong_and_what_to_do() {
+    let llm = LlmServer::start().await;
+    let daemon = agentd().llm(&llm).start().await;
+    llm.push(Reply::error(401, "invalid_api_key", "that key is no good"));
+    let seen = run(daemon.home(), &["doctor"]).await;
+    assert_eq!(seen.status.code(), Some(1));
+    let shown = stdout(&seen);
+    assert!(shown.contains("fail  endpoint"), "{shown}");
+    assert!(shown.contains("that key is no good"), "{shown}");
+    assert!(shown.contains("→ set the key"), "{shown}");
+    daemon.terminate().await;
+    let offline = agentd().start().await;
+    let seen = run(offline.home(), &["doctor", "--json"]).await;
+    let outcomes = outcomes(&seen);
+    assert_eq!(outcome_of(&outcomes, "endpoint"), "warn", "{seen:?}");
+    assert_eq!(outcome_of(&outcomes, "model"), "skipped", "{seen:?}");
+    assert_eq!(seen.status.code(), Some(0));
+    offline.terminate().await;
+}
+
+#[tokio::test]
+async fn a_doctor_without_a_daemon_says_so() {
+    let home = Home::new();
+    let seen = run(&home, &["doctor", "--json", "--no-start"]).await;
+    assert_eq!(outcomes(&seen), [("daemon".to_owned(), "fail".to_owned())]);
+    assert_eq!(seen.status.code(), Some(1));
+}

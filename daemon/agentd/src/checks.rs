@@ -1,0 +1,77 @@
+//! What `agentctl doctor` looks at: everything that can be wrong with a daemon, each with a remedy.
+
+mod machine;
+mod model;
+
+use std::sync::Arc;
+
+use agentd_domain::Clock;
+use agentd_shared::Paths;
+use agentd_store::Store;
+
+use crate::control::Control;
+use crate::provider::Models;
+
+/// How a check came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// All is well.
+    Ok,
+    /// It works and somebody should look.
+    Warn,
+    /// It does not work.
+    Fail,
+    /// It was not looked at.
+    Skipped,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Check {
+    /// Such as "endpoint".
+    pub(crate) name: &'static str,
+    /// How it came out.
+    pub(crate) outcome: Outcome,
+    /// What was found.
+    pub(crate) detail: String,
+    /// What to do about it; empty when all is well.
+    pub(crate) remedy: String,
+}
+
+impl Check {
+    fn ok(name: &'static str, detail: impl Into<String>) -> Self {
+        Self { name, outcome: Outcome::Ok, detail: detail.into(), remedy: String::new() }
+    }
+
+    fn warn(name: &'static str, detail: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { name, outcome: Outcome::Warn, detail: detail.into(), remedy: remedy.into() }
+    }
+
+    fn fail(name: &'static str, detail: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { name, outcome: Outcome::Fail, detail: detail.into(), remedy: remedy.into() }
+    }
+
+    fn skipped(name: &'static str, why: impl Into<String>) -> Self {
+        Self { name, outcome: Outcome::Skipped, detail: why.into(), remedy: String::new() }
+    }
+}
+
+/// The daemon that is looked at.
+pub(crate) struct Subject<'a> {
+    pub(crate) control: &'a Control,
+    pub(crate) models: &'a Models,
+    pub(crate) store: &'a Arc<dyn Store>,
+    pub(crate) clock: &'a dyn Clock,
+    pub(crate) paths: &'a Paths,
+}
+
+/// Looks at everything. The endpoint is asked only when `ask` says so: a question costs tokens.
+pub(crate) async fn run(subject: &Subject<'_>, ask: bool) -> Vec<Check> {
+    let mut checks = vec![machine::config(subject)];
+    checks.extend(model::checks(subject.models, ask).await);
+    checks.push(machine::store(subject).await);
+    checks.push(machine::socket(subject));
+    checks.push(machine::disk(subject).await);
+    checks.push(machine::clock(subject).await);
+    checks
+}
