@@ -6,9 +6,9 @@
 //!
 //! Reading order: `provider` (the port), `well_formed` (what every encoder is given), `http` (the
 //! endpoint, and what its errors mean), `stream` (how an answer is read, and the trait for decoders),
-//! then an API: `open_ai` (Chat Completions) or `anthropic` (Messages), each with `request` out and
-//! `answer` in, and `offline`. `catalogue` says what models can do, `price` what they cost, and `layers`
-//! is what happens to a request on its way to a provider.
+//! then an API: `open_ai` (Chat Completions), `anthropic` (Messages) or `responses` (OpenAI Responses),
+//! each with `request` out and `answer` in, and `offline`. `catalogue` says what models can do, `price`
+//! what they cost, and `layers` is what happens to a request on its way to a provider.
 
 mod anthropic;
 mod catalogue;
@@ -21,6 +21,8 @@ mod open_ai;
 mod price;
 mod probe_local;
 mod provider;
+mod responses;
+mod schema;
 mod stream;
 mod tokens;
 pub mod well_formed;
@@ -41,6 +43,7 @@ pub use provider::{
     AssembledCall, Completion, Finish, Image, Message, Provider, Request, ResponseStream, Restart,
     StreamPart,
 };
+pub use responses::{OpenAiResponses, ResponsesOptions};
 pub use secrecy::SecretString as Secret;
 pub use tokens::{estimate_message_tokens, estimate_tokens};
 pub use well_formed::{Capabilities, WellFormed};

@@ -8,11 +8,12 @@ use std::borrow::Cow;
 
 use agentd_domain::{ToolCall, ToolSpec};
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::block::{Block, CacheControl, WireMessage};
 use super::conversation::{Conversation, EarlierThinking};
 use super::thinking::{OutputConfig, Plan, Thinking};
+use crate::schema::object_schema;
 use crate::{LlmError, Message, WellFormed};
 
 #[derive(Serialize)]
@@ -120,16 +121,6 @@ fn stand_in(call: &ToolCall) -> WireTool<'_> {
 fn tool(spec: &ToolSpec) -> WireTool<'_> {
     let ToolSpec { name, description, parameters, effect: _ } = spec;
     WireTool { name, description, input_schema: object_schema(parameters), cache_control: None }
-}
-
-/// A schema of an object, which is all that the API takes.
-fn object_schema(schema: &Value) -> Cow<'_, Value> {
-    if schema.get("type").is_some_and(|kind| kind == "object") {
-        return Cow::Borrowed(schema);
-    }
-    let mut object = schema.as_object().cloned().unwrap_or_else(Map::new);
-    object.insert("type".to_owned(), "object".into());
-    Cow::Owned(Value::Object(object))
 }
 
 #[cfg(test)]

@@ -162,6 +162,7 @@ const REFUSED_CODES: &[&str] = &[
     "content_policy_violation",
     "responsibleaipolicyviolation",
     "moderation_blocked",
+    "invalid_prompt",
     "data_inspection_failed",
 ];
 /// Azure; OpenRouter; DeepSeek.

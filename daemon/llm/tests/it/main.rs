@@ -1,13 +1,17 @@
 //! Providers against the scripted server, over real HTTP.
 
-#![expect(clippy::expect_used, reason = "tests, which may fail this way")]
+#![expect(clippy::expect_used, clippy::indexing_slicing, reason = "tests, which may fail this way")]
 
 mod anthropic;
+mod cases_history;
+mod cases_streams;
+mod cases_tools;
 mod endings;
 mod local;
 mod offline;
 mod reasoning;
 mod refusals;
+mod responses;
 mod streams;
 mod support;
 mod throughput;

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use agentd_domain::{ToolEffect, ToolSpec};
 use agentd_llm::{
-    Completion, LlmError, Message, OpenAiCompatible, OpenAiOptions, Provider, Request,
-    ResponseStream, StreamPart, Timeouts,
+    Anthropic, AnthropicOptions, Completion, LlmError, Message, OpenAiCompatible, OpenAiOptions,
+    OpenAiResponses, Provider, Request, ResponseStream, ResponsesOptions, StreamPart, Timeouts,
 };
-use agentd_testkit::{LlmServer, Reply};
+use agentd_testkit::{Api, LlmServer, Reply};
 use futures_util::StreamExt as _;
 
 /// Limits that no test reaches by accident.
@@ -25,6 +25,55 @@ pub(crate) fn provider(llm: &LlmServer) -> OpenAiCompatible {
 pub(crate) fn provider_with(llm: &LlmServer, timeouts: Timeouts) -> OpenAiCompatible {
     let options = OpenAiOptions { timeouts, ..OpenAiOptions::new(&llm.base_url(), None) };
     OpenAiCompatible::new(options).expect("legal options")
+}
+
+/// Makes a test of each of these for every API that we speak. They take the [`Api`].
+macro_rules! on_every_api {
+    ($($case:ident),+ $(,)?) => {
+        $crate::support::on_every_api! { chat Chat [$($case),+] }
+        $crate::support::on_every_api! { messages Messages [$($case),+] }
+        $crate::support::on_every_api! { responses Responses [$($case),+] }
+    };
+    ($module:ident $api:ident [$($case:ident),+]) => {
+        mod $module {
+            $(
+                #[tokio::test]
+                async fn $case() {
+                    super::$case(agentd_testkit::Api::$api).await;
+                }
+            )+
+        }
+    };
+}
+pub(crate) use on_every_api;
+
+/// A provider that speaks this API to the server.
+pub(crate) fn provider_of(api: Api, llm: &LlmServer) -> Box<dyn Provider> {
+    provider_of_with(api, llm, PATIENT)
+}
+
+pub(crate) fn provider_of_with(api: Api, llm: &LlmServer, timeouts: Timeouts) -> Box<dyn Provider> {
+    let (url, key) = (llm.base_url(), Some("sk-test".to_owned().into()));
+    match api {
+        Api::Chat => Box::new(provider_with(llm, timeouts)),
+        Api::Messages => {
+            let options = AnthropicOptions { timeouts, ..AnthropicOptions::new(&url, key) };
+            Box::new(Anthropic::new(options).expect("legal options"))
+        }
+        Api::Responses => {
+            let options = ResponsesOptions { timeouts, ..ResponsesOptions::new(&url, key) };
+            Box::new(OpenAiResponses::new(options).expect("legal options"))
+        }
+    }
+}
+
+/// What the provider of an API makes of one reply.
+pub(crate) async fn answer_in(api: Api, reply: Reply) -> Answer {
+    let llm = LlmServer::start().await;
+    llm.push(reply);
+    let answer = complete(&*provider_of(api, &llm), ask("hi")).await;
+    assert_eq!(llm.wait_for_request(1).await.api(), Some(api));
+    answer
 }
 
 /// A request that says only this.
@@ -60,6 +109,15 @@ impl Answer {
     /// Code of the error; empty when there is none.
     pub(crate) fn error_code(&self) -> &'static str {
         self.error.as_ref().map_or("", LlmError::code)
+    }
+
+    /// Names, arguments, and whether the calls are whole.
+    pub(crate) fn all_calls(&self) -> Vec<(&str, &str, bool)> {
+        let calls = self.end.as_ref().map_or(&[][..], |end| &end.tool_calls);
+        calls
+            .iter()
+            .map(|call| (call.name.as_str(), call.arguments_json.as_str(), call.is_whole))
+            .collect()
     }
 
     /// Names and arguments of the calls.

@@ -11,7 +11,7 @@ use crate::llm_server::sent::Sent;
 
 /// Fewest tokens that an answer may be limited to.
 const MIN_OUTPUT: u64 = 16;
-const EFFORTS: &[&str] = &["none", "minimal", "low", "medium", "high", "xhigh"];
+const EFFORTS: &[&str] = &["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 pub(super) fn check(body: &Value, sent: &Sent) -> Result<(), String> {
     check_options(body)?;

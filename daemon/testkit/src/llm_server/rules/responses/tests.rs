@@ -84,7 +84,7 @@ fn options_are_checked() {
     let kept = json!({"store": false, "include": ["reasoning.encrypted_content"]});
     check_body(&body(kept), "");
     check_body(&body(json!({"max_output_tokens": 15})), "max_output_tokens");
-    check_body(&body(json!({"reasoning": {"effort": "max"}})), "reasoning.effort");
+    check_body(&body(json!({"reasoning": {"effort": "off"}})), "reasoning.effort");
     check_body(&body(json!({"instructions": ""})), "instructions");
     let nested = json!({"type": "function", "function": {"name": "f"}});
     check_body(&body(json!({"tools": [nested]})), "tools[0].name");
