@@ -4,10 +4,12 @@
 //! names the nearest one that does.
 
 mod load;
+mod roles;
 mod schema;
 mod template;
 
 pub use load::{ConfigError, ConfigSource, Loaded, load};
+pub use roles::{DEFAULT_ENDPOINT, Endpoints, OwnModels, RoleConfig, RolesConfig};
 pub use schema::{
     Config, DaemonConfig, LogConfig, LogFormat, ProviderConfig, ProviderKind, ResumeSetting,
     SessionConfig, SocketAccess, StoreConfig, TitleSetting,

@@ -107,7 +107,7 @@ impl ConfigError {
 /// # Errors
 /// When the file cannot be read or understood, or a key or value is wrong.
 pub fn load(file: &Path, env: &Environment) -> Result<Loaded, ConfigError> {
-    let known = known_keys();
+    let mut known = known_keys();
     let mut warnings = Vec::new();
     let mut sources = BTreeMap::new();
     let (mut values, read) = match std::fs::read_to_string(file) {
@@ -129,13 +129,16 @@ pub fn load(file: &Path, env: &Environment) -> Result<Loaded, ConfigError> {
             put_if_absent(&mut values, new, value);
         }
     }
-    for key in keys_of(&values) {
+    let fixed = known.clone();
+    known.extend(named_keys(&values));
+    for key in keys_of(&values, &known) {
+        let key = shown(&key);
         if !known.contains_key(&key) {
             return Err(unknown_key(key, &origin, &known));
         }
         sources.insert(key, ConfigSource::File);
     }
-    warnings.extend(overlay_environment(&mut values, &known, env, &mut sources)?);
+    warnings.extend(overlay_environment(&mut values, &fixed, env, &mut sources)?);
     let origin_of = |key: &str| match sources.get(key) {
         Some(ConfigSource::Environment(name)) => format!("the variable {name}"),
         Some(ConfigSource::File) | None => origin.clone(),
@@ -146,9 +149,9 @@ pub fn load(file: &Path, env: &Environment) -> Result<Loaded, ConfigError> {
             ConfigError::Value { origin: origin_of(&key), key, problem: error.message().to_owned() }
         })?;
     config.check().map_err(|bad| ConfigError::Value {
-        key: bad.key.to_owned(),
+        origin: origin_of(&bad.key),
+        key: bad.key,
         problem: bad.problem,
-        origin: origin_of(bad.key),
     })?;
     Ok(Loaded { config, file: read, sources, warnings })
 }
@@ -168,33 +171,93 @@ fn put_if_absent(values: &mut Table, key: &str, value: Value) {
     }
 }
 
-/// Every key with its default.
+/// A key as its segments: `["provider", "base_url"]`.
+type Key = Vec<String>;
+
+/// Every key with its default, but for those under names that users choose.
 fn known_keys() -> BTreeMap<String, Value> {
-    let Ok(Value::Table(defaults)) = Value::try_from(Config::default()) else {
-        return BTreeMap::new();
-    };
+    let Ok(defaults) = Value::try_from(Config::default()) else { return BTreeMap::new() };
     let mut known = BTreeMap::new();
-    for (section, values) in defaults {
-        if let Value::Table(values) = values {
-            known
-                .extend(values.into_iter().map(|(key, value)| (format!("{section}.{key}"), value)));
+    leaves(&defaults, &mut Vec::new(), &mut known);
+    known
+}
+
+/// The keys under the names that users chose: `endpoints.NAME.kind`, `models.NAME.vision`.
+fn named_keys(values: &Table) -> BTreeMap<String, Value> {
+    let mut known = BTreeMap::new();
+    let names = |section: &str| values.get(section).and_then(Value::as_table).map(Table::keys);
+    let endpoint = Value::try_from(super::ProviderConfig::default()).ok();
+    for name in names("endpoints").into_iter().flatten() {
+        if let Some(endpoint) = &endpoint {
+            leaves(endpoint, &mut vec!["endpoints".to_owned(), name.clone()], &mut known);
+        }
+    }
+    for name in names("models").into_iter().flatten() {
+        for key in MODEL_KEYS {
+            let key = ["models".to_owned(), name.clone(), (*key).to_owned()];
+            known.insert(shown(&key), Value::Boolean(true));
         }
     }
     known
 }
 
-/// The keys of a table: `section.key`, or the bare name of what is not in a section.
-fn keys_of(table: &Table) -> Vec<String> {
-    let mut keys = Vec::new();
-    for (section, values) in table {
-        match values {
-            Value::Table(values) => {
-                keys.extend(values.keys().map(|key| format!("{section}.{key}")));
+/// The keys of `[models."NAME"]`. None of them has a default.
+const MODEL_KEYS: &[&str] = &[
+    "context_tokens",
+    "max_output_tokens",
+    "vision",
+    "tools",
+    "effort_form",
+    "refuses",
+    "api",
+    "efforts",
+    "prices",
+];
+
+fn leaves(value: &Value, at: &mut Key, found: &mut BTreeMap<String, Value>) {
+    let Value::Table(table) = value else {
+        found.insert(shown(at), value.clone());
+        return;
+    };
+    for (key, value) in table {
+        at.push(key.clone());
+        leaves(value, at, found);
+        at.pop();
+    }
+}
+
+/// The keys of a table. Below a known key nothing is a key of its own.
+fn keys_of(table: &Table, known: &BTreeMap<String, Value>) -> Vec<Key> {
+    fn walk(table: &Table, at: &mut Key, known: &BTreeMap<String, Value>, keys: &mut Vec<Key>) {
+        for (key, value) in table {
+            at.push(key.clone());
+            match value {
+                Value::Table(inner) if !known.contains_key(&shown(at)) => {
+                    walk(inner, at, known, keys);
+                }
+                _ => keys.push(at.clone()),
             }
-            _ => keys.push(section.clone()),
+            at.pop();
         }
     }
+    let mut keys = Vec::new();
+    walk(table, &mut Vec::new(), known, &mut keys);
     keys
+}
+
+/// A key as it is written in the file.
+fn shown(key: &[String]) -> String {
+    key.iter().map(|segment| shown_segment(segment)).collect::<Vec<_>>().join(".")
+}
+
+/// A part of a key, in quotes where the file needs them.
+pub(super) fn shown_segment(segment: &str) -> String {
+    let is_bare = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '-');
+    if !segment.is_empty() && segment.chars().all(is_bare) {
+        segment.to_owned()
+    } else {
+        Value::String(segment.to_owned()).to_string()
+    }
 }
 
 /// The environment's name of a key: `AGENTD_PROVIDER_BASE_URL` for `provider.base_url`.
@@ -214,7 +277,10 @@ fn overlay_environment(
     let sections: Vec<String> = known
         .keys()
         .filter_map(|key| key.split_once('.'))
-        .map(|(section, _)| format!("AGENTD_{}_", section.to_uppercase()))
+        .map(|(section, _)| section)
+        // Variables cannot name what stands under a name of one's own.
+        .chain(["endpoints", "models"])
+        .map(|section| format!("AGENTD_{}_", section.to_uppercase()))
         .collect();
     for (name, text) in env.iter() {
         let moved = MOVED.iter().find(|(old, _)| env_name(old) == name);
@@ -239,12 +305,9 @@ fn overlay_environment(
             problem,
             origin: format!("the variable {name}"),
         })?;
-        if let Some((section, key)) = key.split_once('.') {
-            let section = values.entry(section).or_insert_with(|| Value::Table(Table::new()));
-            if let Value::Table(section) = section {
-                section.insert(key.to_owned(), value);
-            }
-        }
+        // The keys that variables name have no dots within their segments.
+        let segments: Key = key.split('.').map(str::to_owned).collect();
+        insert(values, &segments, value);
         sources.insert((*key).clone(), ConfigSource::Environment(name.to_owned()));
     }
     Ok(warnings)
@@ -274,18 +337,34 @@ fn parse_like(default: &Value, text: &str) -> Result<Value, String> {
     }
 }
 
+/// Puts a value under a key, and makes the tables that it needs.
+fn insert(table: &mut Table, key: &[String], value: Value) {
+    match key {
+        [] => {}
+        [last] => {
+            table.insert(last.clone(), value);
+        }
+        [first, rest @ ..] => {
+            let inner = table.entry(first).or_insert_with(|| Value::Table(Table::new()));
+            if let Value::Table(inner) = inner {
+                insert(inner, rest, value);
+            }
+        }
+    }
+}
+
 /// Finds the key whose value does not fit: each is tried alone.
 fn key_at_fault(values: &Table, known: &BTreeMap<String, Value>) -> String {
-    for (section, entries) in values {
-        let Value::Table(entries) = entries else { return section.clone() };
-        for (key, value) in entries {
-            let mut one = Table::new();
-            one.insert(key.clone(), value.clone());
-            let mut alone = Table::new();
-            alone.insert(section.clone(), Value::Table(one));
-            if Config::try_from_table(alone).is_err() {
-                return format!("{section}.{key}");
-            }
+    for key in keys_of(values, known) {
+        let value = key.iter().try_fold(None::<&Value>, |at, segment| match at {
+            None => values.get(segment).map(Some),
+            Some(value) => value.get(segment).map(Some),
+        });
+        let Some(Some(value)) = value else { continue };
+        let mut alone = Table::new();
+        insert(&mut alone, &key, value.clone());
+        if Config::try_from_table(alone).is_err() {
+            return shown(&key);
         }
     }
     known.keys().next().cloned().unwrap_or_default()

@@ -5,6 +5,8 @@ use std::time::Duration;
 use agentd_engine::{AutoResume, EngineConfig, TitlePolicy};
 use serde::{Deserialize, Serialize};
 
+use super::roles::{Endpoints, OwnModels, RolesConfig};
+
 /// The whole configuration.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -19,6 +21,12 @@ pub struct Config {
     pub log: LogConfig,
     /// The process itself.
     pub daemon: DaemonConfig,
+    /// Further endpoints, by name.
+    pub endpoints: Endpoints,
+    /// Which model has which role.
+    pub roles: RolesConfig,
+    /// What is known of models beyond the catalogue, by name.
+    pub models: OwnModels,
 }
 
 /// `[provider]`: which model answers.
@@ -106,6 +114,12 @@ pub enum ProviderKind {
     Anthropic,
     /// openrouter.ai.
     OpenRouter,
+    /// A local Ollama.
+    Ollama,
+    /// A local vLLM.
+    Vllm,
+    /// A local llama.cpp server.
+    LlamaCpp,
     /// The built-in engine that needs no model.
     Offline,
 }
@@ -255,37 +269,71 @@ impl Default for DaemonConfig {
 /// Why a value is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct BadValue {
-    pub(super) key: &'static str,
+    pub(super) key: String,
     pub(super) problem: String,
+}
+
+impl BadValue {
+    pub(super) fn new(key: String, problem: String) -> Self {
+        Self { key, problem }
+    }
+}
+
+/// Checks that a number is within its limits.
+fn range(key: &str, value: u64, min: u64, max: u64) -> Result<(), BadValue> {
+    if (min..=max).contains(&value) {
+        return Ok(());
+    }
+    Err(BadValue::new(key.to_owned(), format!("{value} is not between {min} and {max}")))
+}
+
+impl ProviderConfig {
+    /// Checks ranges that types do not express. `section` is where it stands.
+    pub(super) fn check(&self, section: &str) -> Result<(), BadValue> {
+        let key = |key: &str| format!("{section}.{key}");
+        if self.context_tokens > 0 {
+            range(&key("context_tokens"), self.context_tokens, 1_024, 100_000_000)?;
+        }
+        for (name, value) in [
+            ("connect_timeout_ms", self.connect_timeout_ms),
+            ("first_byte_timeout_ms", self.first_byte_timeout_ms),
+            ("idle_timeout_ms", self.idle_timeout_ms),
+        ] {
+            range(&key(name), value, 10, 3_600_000)?;
+        }
+        range(&key("max_attempts"), self.max_attempts.into(), 1, 10)?;
+        range(&key("retry_base_ms"), self.retry_base_ms, 1, 60_000)?;
+        range(&key("retry_max_ms"), self.retry_max_ms, 1, 3_600_000)?;
+        let at_once = self.max_concurrent_requests;
+        range(&key("max_concurrent_requests"), at_once.into(), 1, 10_000)?;
+        range(&key("requests_per_minute"), self.requests_per_minute.into(), 0, 1_000_000)?;
+        range(&key("breaker_failures"), self.breaker_failures.into(), 0, 1_000)?;
+        range(&key("breaker_pause_ms"), self.breaker_pause_ms, 10, 3_600_000)?;
+        let base_url = &self.base_url;
+        if !(base_url.is_empty()
+            || base_url.starts_with("http://")
+            || base_url.starts_with("https://"))
+        {
+            let problem = format!("'{base_url}' does not begin with http:// or https://");
+            return Err(BadValue::new(key("base_url"), problem));
+        }
+        for server in &self.local_servers {
+            if server.parse::<std::net::SocketAddr>().is_err() {
+                let problem = format!("'{server}' is not an address with a port");
+                return Err(BadValue::new(key("local_servers"), problem));
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Config {
     /// Checks ranges that types do not express.
     pub(super) fn check(&self) -> Result<(), BadValue> {
-        let range = |key, value: u64, min: u64, max: u64| {
-            if (min..=max).contains(&value) {
-                Ok(())
-            } else {
-                let problem = format!("{value} is not between {min} and {max}");
-                Err(BadValue { key, problem })
-            }
-        };
         range("session.rounds_limit", self.session.rounds_limit.into(), 1, 200)?;
         range("session.queue_limit", self.session.queue_limit.into(), 1, 10_000)?;
-        range("provider.max_attempts", self.provider.max_attempts.into(), 1, 10)?;
-        range("provider.retry_base_ms", self.provider.retry_base_ms, 1, 60_000)?;
-        range("provider.retry_max_ms", self.provider.retry_max_ms, 1, 3_600_000)?;
-        let at_once = self.provider.max_concurrent_requests;
-        range("provider.max_concurrent_requests", at_once.into(), 1, 10_000)?;
-        let per_minute = self.provider.requests_per_minute;
-        range("provider.requests_per_minute", per_minute.into(), 0, 1_000_000)?;
-        range("provider.breaker_failures", self.provider.breaker_failures.into(), 0, 1_000)?;
-        range("provider.breaker_pause_ms", self.provider.breaker_pause_ms, 10, 3_600_000)?;
         range("session.idle_unload_ms", self.session.idle_unload_ms, 100, 86_400_000)?;
         range("store.cache_bytes", self.store.cache_bytes, 1 << 20, 1 << 34)?;
-        if self.provider.context_tokens > 0 {
-            range("provider.context_tokens", self.provider.context_tokens, 1_024, 100_000_000)?;
-        }
         if self.store.backup_interval_ms != 0 {
             let interval_ms = self.store.backup_interval_ms;
             range("store.backup_interval_ms", interval_ms, 60_000, 31_536_000_000)?;
@@ -293,28 +341,8 @@ impl Config {
         range("store.backup_keep", self.store.backup_keep.into(), 1, 1_000)?;
         range("daemon.shutdown_timeout_ms", self.daemon.shutdown_timeout_ms, 100, 600_000)?;
         range("daemon.keepalive_ms", self.daemon.keepalive_ms, 50, 3_600_000)?;
-        for (key, value) in [
-            ("provider.connect_timeout_ms", self.provider.connect_timeout_ms),
-            ("provider.first_byte_timeout_ms", self.provider.first_byte_timeout_ms),
-            ("provider.idle_timeout_ms", self.provider.idle_timeout_ms),
-        ] {
-            range(key, value, 10, 3_600_000)?;
-        }
-        let base_url = &self.provider.base_url;
-        if !(base_url.is_empty()
-            || base_url.starts_with("http://")
-            || base_url.starts_with("https://"))
-        {
-            let problem = format!("'{base_url}' does not begin with http:// or https://");
-            return Err(BadValue { key: "provider.base_url", problem });
-        }
-        for server in &self.provider.local_servers {
-            if server.parse::<std::net::SocketAddr>().is_err() {
-                let problem = format!("'{server}' is not an address with a port");
-                return Err(BadValue { key: "provider.local_servers", problem });
-            }
-        }
-        Ok(())
+        self.provider.check("provider")?;
+        self.check_roles()
     }
 
     /// The engine's part.

@@ -7,11 +7,11 @@ pub const TEMPLATE: &str = r#"# agentd and its clients. Every key may be left ou
 [provider]
 # auto: base_url below if set, else OPENAI_API_KEY (with OPENAI_BASE_URL, OPENAI_MODEL), DEEPSEEK_API_KEY,
 # ANTHROPIC_API_KEY, OPENROUTER_API_KEY, else a local Ollama or llama.cpp server, else offline.
-# Others: openai (any OpenAI-compatible endpoint), deepseek, anthropic, openrouter, offline.
+# Others: openai (any OpenAI-compatible endpoint), deepseek, anthropic, openrouter, ollama, vllm, llamacpp, offline.
 #kind = "auto"
 #base_url = ""            # such as "http://127.0.0.1:11434/v1"
 #model = ""
-#cheap_model = ""         # for titles; empty: the model above
+#cheap_model = ""         # short for roles.cheap.model
 #api_key_env = ""         # name of the variable that holds the key
 #api_key_file = ""        # file with the key and nothing else, mode 0600
 #context_tokens = 0       # 0: what is known of the model, else 32768
@@ -27,6 +27,46 @@ pub const TEMPLATE: &str = r#"# agentd and its clients. Every key may be left ou
 #breaker_failures = 5     # in a row, after which an endpoint is left alone; 0: never
 #breaker_pause_ms = 30000
 #local_servers = ["127.0.0.1:11434", "127.0.0.1:8080"]
+
+# Who does what. An endpoint is "provider", the section above, or one of your own:
+#   [endpoints.home]
+#   kind = "ollama"        # the keys are those of [provider]
+# A model is written "model" or "endpoint/model". A role without a model has that of the main role.
+[roles.main]
+#endpoint = "provider"
+#model = ""               # empty: the endpoint's own
+#max_output_tokens = 0    # 0: the endpoint's setting
+#effort = ""              # off, minimal, low, medium, high, max; empty: the model's own default
+#fallbacks = []           # asked in order when the model cannot answer: ["gpt-5-mini", "home/qwen3:8b"]
+
+[roles.cheap]             # titles and summaries
+#endpoint = "provider"
+#model = ""
+#max_output_tokens = 0
+#effort = ""
+#fallbacks = []
+
+[roles.embedding]
+#endpoint = "provider"
+#model = ""
+#max_output_tokens = 0
+#effort = ""
+#fallbacks = []
+
+[roles.judge]
+#endpoint = "provider"
+#model = ""
+#max_output_tokens = 0
+#effort = ""
+#fallbacks = []
+
+# What is known of a model that `agentctl models` does not show, or shows wrong:
+#   [models."my-model"]
+#   context_tokens = 65536
+#   prices = { prompt = 0.5, completion = 1.5 }          # US dollars per million tokens
+#   vision = true
+#   effort_form = "word"                                 # sent as reasoning_effort
+#   efforts = { low = "low", high = "high" }
 
 [session]
 #auto_resume = "ask"      # a turn that ran when the daemon stopped: ask, always, never

@@ -7,8 +7,7 @@ use std::path::PathBuf;
 use agentd_llm::{LlmError, Secret};
 
 use super::first_of;
-use super::preset::Preset;
-use crate::config::ProviderConfig;
+use crate::config::{DEFAULT_ENDPOINT, ProviderConfig};
 use crate::environment::Environment;
 
 /// Most bytes of a key file.
@@ -30,21 +29,24 @@ struct KeyFile {
     is_credential: bool,
 }
 
-/// Finds the key. The file comes first: naming one is the more deliberate act.
+/// Finds the key. The file comes first: naming one is the more deliberate act. `section` is where the
+/// settings stand, `variable` what may hold the key.
 pub(super) fn find(
+    section: &str,
     config: &ProviderConfig,
-    preset: &Preset,
+    variable: &str,
     env: &Environment,
 ) -> Result<Option<Secret>, LlmError> {
-    if let Some(file) = key_file(&config.api_key_file, env) {
+    // The credential that nobody names is for the default endpoint.
+    let is_named = section == DEFAULT_ENDPOINT || !config.api_key_file.is_empty();
+    if let Some(file) = is_named.then(|| key_file(&config.api_key_file, env)).flatten() {
         return file.and_then(|file| read_file(&file)).map(Some).map_err(|problem| {
             let named = first_of([config.api_key_file.as_str(), "credential agentd-api-key"]);
-            LlmError::NoKey { message: format!("provider.api_key_file {named}: {problem}") }
+            LlmError::NoKey { message: format!("{section}.api_key_file {named}: {problem}") }
         });
     }
-    let name = first_of([config.api_key_env.as_str(), preset.key_env]);
     Ok(env
-        .get(name)
+        .get(variable)
         .map(str::trim)
         .filter(|key| !key.is_empty())
         .map(|key| Secret::from(key.to_owned())))

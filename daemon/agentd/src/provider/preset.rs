@@ -9,6 +9,8 @@ pub(super) struct Preset {
     pub(super) base_url: &'static str,
     pub(super) model: &'static str,
     pub(super) key_env: &'static str,
+    /// Its own host answers nobody without a key.
+    pub(super) needs_key: bool,
     /// Variable that replaces the base URL; empty: none.
     pub(super) base_url_env: &'static str,
     /// Variable that replaces the model; empty: none.
@@ -19,6 +21,7 @@ pub(super) const OPENAI: Preset = Preset {
     base_url: "https://api.openai.com/v1",
     model: "gpt-4o-mini",
     key_env: "OPENAI_API_KEY",
+    needs_key: true,
     base_url_env: "OPENAI_BASE_URL",
     model_env: "OPENAI_MODEL",
 };
@@ -27,6 +30,7 @@ const DEEPSEEK: Preset = Preset {
     base_url: "https://api.deepseek.com/v1",
     model: "deepseek-chat",
     key_env: "DEEPSEEK_API_KEY",
+    needs_key: true,
     base_url_env: "",
     model_env: "",
 };
@@ -35,6 +39,7 @@ const ANTHROPIC: Preset = Preset {
     base_url: "https://api.anthropic.com/v1",
     model: "claude-sonnet-4-5",
     key_env: "ANTHROPIC_API_KEY",
+    needs_key: true,
     base_url_env: "",
     model_env: "",
 };
@@ -43,9 +48,19 @@ const OPENROUTER: Preset = Preset {
     base_url: "https://openrouter.ai/api/v1",
     model: "openrouter/auto",
     key_env: "OPENROUTER_API_KEY",
+    needs_key: true,
     base_url_env: "",
     model_env: "",
 };
+
+const OLLAMA: Preset = local("http://127.0.0.1:11434/v1", "");
+const VLLM: Preset = local("http://127.0.0.1:8000/v1", "VLLM_API_KEY");
+const LLAMA_CPP: Preset = local("http://127.0.0.1:8080/v1", "LLAMA_API_KEY");
+
+/// A server on this machine. Its model is the first that it lists.
+const fn local(base_url: &'static str, key_env: &'static str) -> Preset {
+    Preset { base_url, model: "", key_env, needs_key: false, base_url_env: "", model_env: "" }
+}
 
 /// The preset of a configured kind.
 pub(super) fn of_kind(kind: ProviderKind) -> &'static Preset {
@@ -54,6 +69,9 @@ pub(super) fn of_kind(kind: ProviderKind) -> &'static Preset {
         ProviderKind::DeepSeek => &DEEPSEEK,
         ProviderKind::Anthropic => &ANTHROPIC,
         ProviderKind::OpenRouter => &OPENROUTER,
+        ProviderKind::Ollama => &OLLAMA,
+        ProviderKind::Vllm => &VLLM,
+        ProviderKind::LlamaCpp => &LLAMA_CPP,
     }
 }
 

@@ -118,3 +118,103 @@ fn keys_of_earlier_releases_still_count_and_are_warned_of() {
     let error = check("[session]\nmax_attempts = 77\n", &[]).unwrap_err();
     assert!(error.contains("provider.max_attempts: 77 is not between 1 and 10"), "{error}");
 }
+
+#[test]
+fn endpoints_roles_and_models_are_read() {
+    let file = r#"
+        [endpoints.home]
+        kind = "ollama"
+        [roles.main]
+        model = "gpt-5"
+        effort = "low"
+        fallbacks = ["home/qwen3"]
+        [models."gpt-4.1"]
+        context_tokens = 8192
+        efforts = { low = "low" }
+        effort_form = "word"
+    "#;
+    let loaded = check(file, &[("AGENTD_ROLES_CHEAP_MODEL", "mini")]).unwrap();
+    let Config { endpoints, roles, models, .. } = loaded.config;
+    assert_eq!(endpoints["home"].kind, ProviderKind::Ollama);
+    assert_eq!((roles.main.model.as_str(), roles.main.fallbacks.len()), ("gpt-5", 1));
+    assert_eq!(roles.cheap.model, "mini");
+    assert_eq!(models["gpt-4.1"].context_tokens, Some(8192));
+    let sources: Vec<&str> = loaded.sources.keys().map(String::as_str).collect();
+    assert!(sources.contains(&"models.\"gpt-4.1\".context_tokens"), "{sources:?}");
+    assert!(sources.contains(&"endpoints.home.kind"), "{sources:?}");
+}
+
+#[test]
+fn mistakes_in_endpoints_roles_and_models_are_named_with_a_remedy() {
+    let refused = |file: &str, expect: &str| {
+        let error = check(file, &[]).unwrap_err();
+        assert!(error.starts_with(expect), "{file}: {error}");
+    };
+    refused(
+        "[endpoints.home]\nbase_ulr = \"x\"",
+        "there is no key 'endpoints.home.base_ulr' in FILE; did you mean 'endpoints.home.base_url'?",
+    );
+    refused(
+        "[endpoints.home]",
+        "endpoints.home.kind: an endpoint needs a kind or a base_url (from FILE)",
+    );
+    refused(
+        "[endpoints.home]\nkind = \"ollama\"\nmax_attempts = 0",
+        "endpoints.home.max_attempts: 0 is not between 1 and 10",
+    );
+    refused(
+        "[endpoints.home]\nkind = \"ollama\"\ncheap_model = \"x\"",
+        "endpoints.home.cheap_model: is for [provider] only; use roles.cheap",
+    );
+    refused(
+        "[endpoints.\"a/b\"]\nkind = \"ollama\"",
+        "endpoints.\"a/b\": is no name for an endpoint",
+    );
+    refused("[endpoints.home]\nkind = \"olama\"", "endpoints.home.kind: unknown variant `olama`");
+    refused(
+        "[roles.main]\nendpoint = \"hmoe\"",
+        "roles.main.endpoint: there is no endpoint 'hmoe'; known: provider",
+    );
+    refused(
+        "[roles.main]\neffort = \"much\"",
+        "roles.main.effort: 'much' is none of off, minimal, low, medium, high, max (from FILE)",
+    );
+    refused("[roles.main]\nfallbacks = [\"\"]", "roles.main.fallbacks: a name is empty");
+    refused("[roles.boss]\nmodel = \"x\"", "there is no key 'roles.boss.model' in FILE");
+    refused(
+        "[models.\"a.b\"]\ncontxt_tokens = 1",
+        "there is no key 'models.\"a.b\".contxt_tokens' in FILE; did you mean 'models.\"a.b\".context_tokens'?",
+    );
+    refused("[models.m]\ncontext_tokens = 1", "models.m.context_tokens: 1 is not between");
+    refused(
+        "[models.m]\nprices = { prompt = -1.0, completion = 1.0 }",
+        "models.m.prices: -1 is no price between 0 and 100000 US dollars",
+    );
+    refused(
+        "[models.m]\neffort_form = \"budget\"\nefforts = { low = \"low\" }",
+        "models.m.efforts: the values must be numbers of tokens",
+    );
+    let error = check("", &[("AGENTD_ENDPOINTS_HOME_KIND", "ollama")]).unwrap_err();
+    assert!(error.starts_with("there is no key 'AGENTD_ENDPOINTS_HOME_KIND'"), "{error}");
+}
+
+#[test]
+fn every_key_of_a_model_is_known() {
+    let facts = agentd_llm::ModelFacts {
+        context_tokens: Some(8192),
+        max_output_tokens: Some(1),
+        vision: Some(true),
+        tools: Some(true),
+        effort_form: Some(agentd_llm::EffortForm::None),
+        refuses: Some(std::collections::BTreeSet::new()),
+        api: Some(agentd_llm::ModelApi::Messages),
+        efforts: Some(BTreeMap::new()),
+        prices: Some(toml::from_str("prompt = 1.0\ncompletion = 2.0").unwrap()),
+    };
+    let Value::Table(keys) = Value::try_from(facts).unwrap() else { panic!("a table") };
+    let mut keys: Vec<&str> = keys.keys().map(String::as_str).collect();
+    let mut known = MODEL_KEYS.to_vec();
+    keys.sort_unstable();
+    known.sort_unstable();
+    assert_eq!(keys, known);
+}

@@ -1,0 +1,159 @@
+//! Finds an endpoint: by its settings, in the environment, or on this machine.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use agentd_llm::{
+    LlmError, OpenAiCompatible, OpenAiOptions, Provider, Reach, Secret, Timeouts, http_client,
+    probe_local,
+};
+
+use super::preset::{self, Preset};
+use super::{first_of, key};
+use crate::config::{DEFAULT_ENDPOINT, ProviderConfig, ProviderKind};
+use crate::environment::Environment;
+
+/// Longest wait for a list of models.
+pub(super) const MODELS_TIMEOUT: Duration = Duration::from_secs(2);
+/// Most bytes of one answer. It becomes one event, which must fit into a message of the wire (4 MiB)
+/// and, with its JSON escapes, into a page of an export.
+const MAX_ANSWER_BYTES: usize = 2 * 1024 * 1024;
+
+/// An endpoint that was found.
+#[derive(Debug, Clone)]
+pub(super) struct Found {
+    pub(super) provider: Arc<dyn Provider>,
+    /// Its own model; empty when it has none.
+    pub(super) model: String,
+    /// How it was found.
+    pub(super) source: String,
+}
+
+/// What is looked for, and where.
+#[derive(Debug)]
+pub(super) struct Search<'a> {
+    /// "provider" or the name of one of `[endpoints]`.
+    pub(super) name: &'a str,
+    pub(super) config: &'a ProviderConfig,
+    pub(super) env: &'a Environment,
+    /// Answers where nothing else does.
+    pub(super) offline: &'a Arc<dyn Provider>,
+}
+
+impl Search<'_> {
+    /// Looks for it.
+    ///
+    /// # Errors
+    /// When there is an endpoint and it cannot be used, such as without a key.
+    pub(super) async fn run(&self) -> Result<Found, LlmError> {
+        let config = self.config;
+        match config.kind {
+            ProviderKind::Offline => Ok(self.offline("config")),
+            ProviderKind::Auto if !config.base_url.is_empty() => {
+                self.endpoint(&preset::OPENAI, "config").await
+            }
+            ProviderKind::Auto => match preset::in_environment(self.env) {
+                Some(preset) => {
+                    self.endpoint(preset, &format!("environment {}", preset.key_env)).await
+                }
+                None => self.local().await,
+            },
+            kind => self.endpoint(preset::of_kind(kind), "config").await,
+        }
+    }
+
+    async fn endpoint(&self, preset: &Preset, source: &str) -> Result<Found, LlmError> {
+        let config = self.config;
+        let (base_url, model) = if self.is_default() {
+            (
+                first_of([&config.base_url, self.variable(preset.base_url_env), preset.base_url]),
+                first_of([&config.model, self.variable(preset.model_env), preset.model]),
+            )
+        } else {
+            // The variables are about the default endpoint.
+            (first_of([&config.base_url, preset.base_url]), first_of([&config.model, preset.model]))
+        };
+        // The usual variable of another endpoint holds the key of the provider's own host only.
+        let key_env = match config.api_key_env.as_str() {
+            "" if self.is_default() || base_url == preset.base_url => preset.key_env,
+            named => named,
+        };
+        let api_key = key::find(&self.section(), config, key_env, self.env)?;
+        // A base URL of one's own may do without.
+        if api_key.is_none() && preset.needs_key && base_url == preset.base_url {
+            let section = self.section();
+            let message = format!("set {key_env} or {section}.api_key_file");
+            return Err(LlmError::NoKey { message });
+        }
+        let provider = open_ai(config, base_url, api_key)?;
+        let model = if model.is_empty() { first_model(&*provider).await } else { model.to_owned() };
+        Ok(Found { provider, model, source: source.to_owned() })
+    }
+
+    async fn local(&self) -> Result<Found, LlmError> {
+        let config = self.config;
+        let addresses: Vec<SocketAddr> =
+            config.local_servers.iter().filter_map(|address| address.parse().ok()).collect();
+        let client = http_client(&timeouts(config), Reach::Loopback)?;
+        let Some(server) = probe_local(&addresses, &client).await else {
+            return Ok(self.offline("none found"));
+        };
+        let model = first_of([config.model.as_str(), server.model.as_str()]).to_owned();
+        let provider = open_ai(config, &server.base_url, None)?;
+        tracing::info!(base_url = server.base_url, model, "found a local model server");
+        Ok(Found { provider, model, source: "local server".to_owned() })
+    }
+
+    fn offline(&self, source: &str) -> Found {
+        Found {
+            provider: Arc::clone(self.offline),
+            model: "offline".to_owned(),
+            source: source.to_owned(),
+        }
+    }
+
+    fn is_default(&self) -> bool {
+        self.name == DEFAULT_ENDPOINT
+    }
+
+    /// Where its settings stand.
+    fn section(&self) -> String {
+        if self.is_default() {
+            DEFAULT_ENDPOINT.to_owned()
+        } else {
+            format!("endpoints.{}", self.name)
+        }
+    }
+
+    fn variable(&self, name: &str) -> &str {
+        self.env.get(name).map_or("", str::trim)
+    }
+}
+
+/// The first model that a server lists and that is not for embeddings; empty when it lists none.
+async fn first_model(provider: &dyn Provider) -> String {
+    let listed = tokio::time::timeout(MODELS_TIMEOUT, provider.models()).await;
+    let names = listed.ok().and_then(Result::ok).unwrap_or_default();
+    let is_for_chats = |name: &String| !name.to_ascii_lowercase().contains("embed");
+    names.into_iter().find(is_for_chats).unwrap_or_default()
+}
+
+fn open_ai(
+    config: &ProviderConfig,
+    base_url: &str,
+    api_key: Option<Secret>,
+) -> Result<Arc<dyn Provider>, LlmError> {
+    let mut options = OpenAiOptions::new(base_url, api_key);
+    options.timeouts = timeouts(config);
+    options.max_answer_bytes = MAX_ANSWER_BYTES;
+    Ok(Arc::new(OpenAiCompatible::new(options)?))
+}
+
+fn timeouts(config: &ProviderConfig) -> Timeouts {
+    Timeouts {
+        connect: Duration::from_millis(config.connect_timeout_ms),
+        first_byte: Duration::from_millis(config.first_byte_timeout_ms),
+        idle: Duration::from_millis(config.idle_timeout_ms),
+    }
+}
