@@ -17,7 +17,16 @@ pub(crate) fn all() -> Vec<Step> {
              that waits for ever (`cargo install cargo-nextest --locked`)",
         )
     };
-    vec![formatting(), clippy(), documentation(), dependencies(), tidy(), doctests(), tests]
+    vec![
+        formatting(),
+        clippy(),
+        documentation(),
+        dependencies(),
+        tidy(),
+        doctests(),
+        service(),
+        tests,
+    ]
 }
 
 /// What is worth waiting for before each commit.
@@ -33,6 +42,12 @@ pub(crate) fn quick() -> Vec<Step> {
 /// The rules in `xtask/tests/tidy.rs`.
 pub(crate) fn tidy() -> Step {
     Step::run("tidy", cargo(&["test", "--quiet", "--package", "xtask", "--test", "tidy"]))
+}
+
+/// The units of systemd. What cannot be checked here, it tells itself too.
+fn service() -> Step {
+    Step::run("service", cargo(&["run", "--quiet", "--package", "xtask", "--", "service-check"]))
+        .with_note(crate::service_check::left_out())
 }
 
 fn formatting() -> Step {

@@ -1,4 +1,4 @@
-//! Tasks of the project: `cargo xtask chat`, `test`, `quick`, `tidy` and `bench`.
+//! Tasks of the project: `cargo xtask chat`, `test`, `quick`, `tidy`, `bench` and `service-check`.
 //!
 //! Its one job is that a person, a hook and the build server run the same commands. It knows none
 //! of our crates and owns no state; everything it does is done by programs that it starts.
@@ -8,6 +8,7 @@
 mod bench;
 mod chat;
 mod checks;
+mod service_check;
 mod steps;
 
 use std::process::ExitCode;
@@ -34,6 +35,8 @@ enum Task {
     Tidy,
     /// Measure the daemon, built with optimisation; docs/BENCHMARKS.md tells what the rows mean
     Bench(bench::Args),
+    /// Check the units of systemd, and boot the machine's one in a container where that is possible
+    ServiceCheck,
 }
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -43,6 +46,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Task::Quick => steps::run_all(checks::quick()),
         Task::Tidy => steps::run_all(vec![checks::tidy()]),
         Task::Bench(args) => bench::run(&args),
+        Task::ServiceCheck => service_check::run(),
     }
 }
 

@@ -72,7 +72,8 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
-fn root() -> &'static Path {
+/// The root of the project.
+pub(crate) fn root() -> &'static Path {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here)
 }

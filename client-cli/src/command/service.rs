@@ -45,6 +45,11 @@ pub(super) async fn run(command: &ServiceCommand, app: &App) -> Result<Exit, Fai
     }
 }
 
+/// Tells what was done. What is begun is done to its end, even when nobody reads any more.
+fn tell(app: &App, line: &str) {
+    let _reader_gone = app.output.line(line);
+}
+
 /// The directory above `systemd/user` for this user's own units.
 fn user_config_dir(app: &App) -> Result<PathBuf, Failure> {
     if app.paths.home().is_some() {

@@ -6,7 +6,7 @@ use agentd_shared::start::find_agentd;
 
 use super::systemctl::{run as run_tool, systemctl};
 use super::unit_file::{self, Found, UnitFile};
-use super::{SYSTEM_SOCKET, Scope, UNITS, user_config_dir};
+use super::{SYSTEM_SOCKET, Scope, UNITS, tell, user_config_dir};
 use crate::app::App;
 use crate::cli::InstallArgs;
 use crate::command::shutdown;
@@ -42,13 +42,13 @@ pub(super) async fn run(args: &InstallArgs, app: &App) -> Result<Exit, Failure> 
     for (file, found) in files.iter().zip(&found) {
         let path = file.path.display();
         if *found == Found::Same {
-            app.output.line(&format!("{path} is as it should be"))?;
+            tell(app, &format!("{path} is as it should be"));
             continue;
         }
         file.write().map_err(|error| {
             Failure::new(Exit::Failed, format!("cannot write {path}")).because(error)
         })?;
-        app.output.line(&format!("wrote {path}"))?;
+        tell(app, &format!("wrote {path}"));
     }
     if !here {
         app.output.note("nothing was started: the files lie under another root");
@@ -59,7 +59,7 @@ pub(super) async fn run(args: &InstallArgs, app: &App) -> Result<Exit, Failure> 
     }
     for command in commands(scope) {
         run_tool(&command).await?;
-        app.output.line(&format!("ran {}", command.join(" ")))?;
+        tell(app, &format!("ran {}", command.join(" ")));
     }
     match scope {
         Scope::User => app

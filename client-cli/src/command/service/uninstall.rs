@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::systemctl::systemctl;
 use super::unit_file::{self, Found};
-use super::{Scope, UNITS, user_config_dir};
+use super::{Scope, UNITS, tell, user_config_dir};
 use crate::app::App;
 use crate::cli::ServiceArgs;
 use crate::exit::{Exit, Failure};
@@ -35,7 +35,7 @@ pub(super) async fn run(args: &ServiceArgs, app: &App) -> Result<Exit, Failure> 
     if here {
         let [socket, service] = UNITS;
         systemctl(scope, &["disable", "--now", socket, service]).await?;
-        app.output.line("stopped and disabled agentd.socket and agentd.service")?;
+        tell(app, "stopped and disabled agentd.socket and agentd.service");
     }
     let mut left = false;
     for (file, state) in files.iter().zip(found) {
@@ -50,7 +50,7 @@ pub(super) async fn run(args: &ServiceArgs, app: &App) -> Result<Exit, Failure> 
                 std::fs::remove_file(&file.path).map_err(|error| {
                     Failure::new(Exit::Failed, format!("cannot remove {path}")).because(error)
                 })?;
-                app.output.line(&format!("removed {path}"))?;
+                tell(app, &format!("removed {path}"));
             }
         }
     }
