@@ -9,6 +9,7 @@ mod cases_tools;
 mod endings;
 mod local;
 mod offline;
+mod real_server;
 mod reasoning;
 mod refusals;
 mod responses;
