@@ -35,6 +35,7 @@ pub struct Driver {
     looked: usize,
     transcript: Transcript,
     caught_up: bool,
+    patience: Duration,
 }
 
 impl Driver {
@@ -75,9 +76,17 @@ impl Driver {
             looked: 0,
             transcript: Transcript::default(),
             caught_up: false,
+            patience: PATIENCE,
         };
         driver.wait_until("attached and caught up", |driver| driver.caught_up).await;
         driver
+    }
+
+    /// Waits longer or shorter than [`PATIENCE`] for what must come.
+    #[must_use]
+    pub fn with_patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
     }
 
     /// The session.
@@ -189,7 +198,7 @@ impl Driver {
 
     /// Waits for the next step of the stream for which `pick` gives something.
     pub async fn pick<T>(&mut self, what: &str, pick: impl Fn(&AttachEvent) -> Option<T>) -> T {
-        let found = tokio::time::timeout(PATIENCE, async {
+        let found = tokio::time::timeout(self.patience, async {
             loop {
                 while let Some(event) = self.seen.get(self.looked) {
                     self.looked += 1;
@@ -212,7 +221,7 @@ impl Driver {
 
     /// Waits until `done` is true of what has arrived.
     pub async fn wait_until(&mut self, what: &str, done: impl Fn(&Self) -> bool) {
-        let waited = tokio::time::timeout(PATIENCE, async {
+        let waited = tokio::time::timeout(self.patience, async {
             while !done(self) {
                 if !self.receive().await {
                     return false;

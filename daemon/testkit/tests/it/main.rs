@@ -11,5 +11,6 @@ mod crash_points;
 mod daemon;
 mod pty;
 mod random_kills;
+mod real_server;
 mod sigterm;
 mod support;
