@@ -1,6 +1,7 @@
 //! What is checked, in order: cheap things first, the tests last, so that their closing line is
 //! the last thing above the summary.
 
+use crate::fuzz;
 use crate::steps::{Step, cargo, has_cargo_command};
 
 /// Every check that the build server runs.
@@ -23,6 +24,7 @@ pub(crate) fn all() -> Vec<Step> {
         documentation(),
         dependencies(),
         tidy(),
+        fuzzing(),
         doctests(),
         service(),
         tests,
@@ -68,6 +70,16 @@ fn documentation() -> Step {
 
 fn doctests() -> Step {
     Step::run("doctests", cargo(&["test", "--workspace", "--doc"]))
+}
+
+/// A minute for each target, all at once.
+fn fuzzing() -> Step {
+    let name = "fuzzing";
+    if has_cargo_command("fuzz") {
+        Step::run(name, cargo(&["xtask", "fuzz", "--seconds", "60"]))
+    } else {
+        Step::skip(name, fuzz::MISSING)
+    }
 }
 
 fn dependencies() -> Step {

@@ -1,4 +1,5 @@
-//! Tasks of the project: `cargo xtask chat`, `test`, `quick`, `tidy`, `bench` and `service-check`.
+//! Tasks of the project: `cargo xtask chat`, `test`, `quick`, `tidy`, `bench`, `fuzz` and
+//! `service-check`.
 //!
 //! Its one job is that a person, a hook and the build server run the same commands. It knows none
 //! of our crates and owns no state; everything it does is done by programs that it starts.
@@ -8,6 +9,7 @@
 mod bench;
 mod chat;
 mod checks;
+mod fuzz;
 mod service_check;
 mod steps;
 
@@ -37,6 +39,8 @@ enum Task {
     Bench(bench::Args),
     /// Check the units of systemd, and boot the machine's one in a container where that is possible
     ServiceCheck,
+    /// Feed the decoders of streams with anything, to see that nothing breaks them
+    Fuzz(fuzz::Args),
 }
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -47,6 +51,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Task::Tidy => steps::run_all(vec![checks::tidy()]),
         Task::Bench(args) => bench::run(&args),
         Task::ServiceCheck => service_check::run(),
+        Task::Fuzz(args) => fuzz::run(&args),
     }
 }
 

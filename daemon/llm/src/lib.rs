@@ -13,6 +13,9 @@
 mod anthropic;
 mod catalogue;
 mod error;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod http;
 pub mod layers;
 mod meter;

@@ -1,0 +1,5 @@
+//! Any bytes, in any pieces, as an answer of Anthropic's Messages API.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| agentd_llm::fuzzing::anthropic(input));
