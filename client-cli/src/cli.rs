@@ -1,6 +1,7 @@
 //! The command line, as clap sees it.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -211,6 +212,22 @@ pub(crate) enum DeliveryChoice {
     Interrupt,
 }
 
+/// How important a message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum PriorityChoice {
+    /// Background work; it expires after an hour unless --ttl or the daemon's configuration says otherwise.
+    Low,
+    /// What users type.
+    #[default]
+    Normal,
+    /// Before what users type.
+    High,
+    /// Before what is high.
+    Urgent,
+    /// Before everything else.
+    Critical,
+}
+
 /// Options of `send`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SendArgs {
@@ -226,6 +243,12 @@ pub(crate) struct SendArgs {
     /// What to do when a turn is running
     #[arg(long, value_enum, default_value_t)]
     pub(crate) delivery: DeliveryChoice,
+    /// How important the message is: among those that wait, the more important run first
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) priority: PriorityChoice,
+    /// When it is too late to begin, such as 90s or 1h30m; without it the daemon decides
+    #[arg(long, value_name = "DURATION", value_parser = crate::duration::parse)]
+    pub(crate) ttl: Option<Duration>,
     /// Print events as JSON Lines
     #[arg(long)]
     pub(crate) json: bool,
@@ -578,6 +601,9 @@ mod tests {
         check("agentctl chat --continue --new", false);
         check("agentctl send hello world --json --delivery steer", true);
         check("agentctl send --delivery later x", false);
+        check("agentctl send --priority critical --ttl 10m x", true);
+        check("agentctl send --priority loud x", false);
+        check("agentctl send --ttl soon x", false);
         check("agentctl sessions fork 01JZ --at 0", false);
         check("agentctl --home /tmp/x --no-start status --json", true);
         check("agentctl status --socket /tmp/s --color never", true);

@@ -8,6 +8,7 @@ mod app;
 mod chat;
 mod cli;
 mod command;
+mod duration;
 mod exit;
 mod follow;
 mod ids;

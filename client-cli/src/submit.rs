@@ -7,7 +7,7 @@ use agentd_shared::client_ids::new_ulid;
 use agentd_shared::{Client, ErrorKind, RpcError};
 
 use crate::app::App;
-use crate::cli::DeliveryChoice;
+use crate::cli::{DeliveryChoice, PriorityChoice};
 
 /// Pauses between attempts while the daemon is away or busy. Their sum is the longest wait.
 const PAUSES_MS: [u64; 6] = [100, 200, 500, 1_000, 2_000, 4_000];
@@ -18,6 +18,18 @@ impl From<DeliveryChoice> for v1::Delivery {
             DeliveryChoice::Queue => Self::Queue,
             DeliveryChoice::Steer => Self::Steer,
             DeliveryChoice::Interrupt => Self::Interrupt,
+        }
+    }
+}
+
+impl From<PriorityChoice> for v1::Priority {
+    fn from(choice: PriorityChoice) -> Self {
+        match choice {
+            PriorityChoice::Low => Self::Low,
+            PriorityChoice::Normal => Self::Normal,
+            PriorityChoice::High => Self::High,
+            PriorityChoice::Urgent => Self::Urgent,
+            PriorityChoice::Critical => Self::Critical,
         }
     }
 }
@@ -42,6 +54,15 @@ impl Outgoing {
                 author: Some(app.author()),
             },
         }
+    }
+
+    /// Says how important it is, and when it is too late to begin.
+    #[must_use]
+    pub(crate) fn ranked(mut self, priority: v1::Priority, ttl: Option<Duration>) -> Self {
+        self.request.priority = priority.into();
+        let ttl_ms = ttl.map_or(0, |ttl| u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX));
+        self.request.ttl_ms = ttl_ms;
+        self
     }
 
     /// The id by which our own message is known in the stream.

@@ -9,6 +9,8 @@ mod fold;
 mod item;
 mod live;
 
+use std::cmp::Reverse;
+
 use agentd_proto::v1;
 use agentd_proto::v1::event::Body;
 
@@ -146,12 +148,22 @@ impl Transcript {
         })
     }
 
-    /// Messages that wait for a turn, in the order of acceptance.
+    /// Messages that wait for a turn, in the order in which they will run.
     pub fn queue(&self) -> impl Iterator<Item = &UserMessage> {
-        self.items.iter().filter_map(|item| match item {
+        let waiting = self.items.iter().filter_map(|item| match item {
             Item::User(message) if message.state == MessageState::Queued => Some(message),
             _ => None,
-        })
+        });
+        let mut waiting: Vec<&UserMessage> = waiting.collect();
+        // As the daemon runs them; the sort keeps the order of acceptance among equals.
+        waiting.sort_by_key(|message| {
+            let priority = match message.priority {
+                v1::Priority::Unspecified => v1::Priority::Normal,
+                priority => priority,
+            };
+            (message.delivery != v1::Delivery::Interrupt, Reverse(i32::from(priority)))
+        });
+        waiting.into_iter()
     }
 
     /// The title; empty until one is known.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::conversation::Conversation;
 use super::editor_helper::with_vocabulary;
-use super::lines::Tone;
+use super::lines::{self, Tone};
 use super::slash::{self, Line, SlashCommand};
 use super::traced;
 use crate::app::rpc_failure;
@@ -326,7 +326,8 @@ impl Conversation<'_> {
         let lines: Vec<String> = waiting
             .map(|(index, message)| {
                 let name = one_line(&message.author.name, 30);
-                format!("{:>3}  {name}: {}", index + 1, one_line(&message.text, 80))
+                let standing = lines::standing(message.priority, message.expires_at_ms);
+                format!("{:>3}  {name}: {}{standing}", index + 1, one_line(&message.text, 80))
             })
             .collect();
         if lines.is_empty() {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use agentd_proto::v1;
 use agentd_proto::v1::event::Body;
+use agentd_shared::client_ids::now_ms;
 use agentd_shared::text::{human_duration, one_line};
 
 use crate::style;
@@ -12,6 +13,26 @@ use crate::style;
 const DETAIL_WIDTH: usize = 100;
 /// Columns for a name.
 const NAME_WIDTH: usize = 40;
+
+/// What is said of a waiting message beside its text: its priority unless it is the usual one, and
+/// when it is too late for it.
+pub(crate) fn standing(priority: v1::Priority, expires_at_ms: i64) -> String {
+    let priority = match priority {
+        v1::Priority::Unspecified | v1::Priority::Normal => "",
+        v1::Priority::Low => "  low priority",
+        v1::Priority::High => "  high priority",
+        v1::Priority::Urgent => "  urgent",
+        v1::Priority::Critical => "  critical",
+    };
+    let expiry = match u64::try_from(expires_at_ms) {
+        Ok(0) | Err(_) => String::new(),
+        Ok(at) => {
+            let left = Duration::from_millis(at.saturating_sub(now_ms()));
+            format!("  expires in {}", human_duration(left))
+        }
+    };
+    format!("{priority}{expiry}")
+}
 
 /// How a line is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -215,7 +215,8 @@ impl View {
                 v1::Delivery::Steer => "  for the running turn",
                 _ => "  queued",
             };
-            self.aside(Tone::Dim, how);
+            let standing = lines::standing(message.priority(), message.expires_at_ms);
+            self.aside(Tone::Dim, &format!("{how}{standing}"));
         }
     }
 

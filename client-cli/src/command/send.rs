@@ -46,7 +46,8 @@ pub(super) async fn run(args: &SendArgs, app: &App) -> Result<Exit, Failure> {
     }
     let mut signals = Signals::new()
         .map_err(|error| Failure::new(Exit::Failed, "cannot listen for signals").because(error))?;
-    let outgoing = Outgoing::new(app, &chosen.session_id, &text, args.delivery.into());
+    let outgoing = Outgoing::new(app, &chosen.session_id, &text, args.delivery.into())
+        .ranked(args.priority.into(), args.ttl);
     let Ok(sent) = signals.unless(outgoing.send(app, &client)).await else {
         app.output.note("given up; the message may have reached the daemon all the same");
         return Ok(Exit::CtrlC);

@@ -69,6 +69,16 @@ pub(crate) fn lines(status: &v1::GetStatusResponse, width: Option<usize>) -> Vec
         counted(status.running_turns.into(), "turn"),
         counted(status.attached_clients.into(), "terminal")
     ));
+    if status.running_turns_limit > 0 {
+        lines.push(format!(
+            "queue     {} waiting; {} of {} running, {} waiting for a place",
+            counted(status.queued_messages.into(), "message"),
+            status.running_turns,
+            counted(status.running_turns_limit.into(), "turn"),
+            status.waiting_turns,
+        ));
+    }
+    lines.extend(status.endpoints.iter().map(endpoint));
     let free = match status.free_disk_bytes {
         0 => String::new(),
         free => format!(", {} free on the disk", human_bytes(free)),
@@ -82,6 +92,21 @@ pub(crate) fn lines(status: &v1::GetStatusResponse, width: Option<usize>) -> Vec
         lines.extend(prefixed_rows(warning, Style::new(), "warning   ", look));
     }
     lines
+}
+
+/// What an endpoint is doing.
+fn endpoint(endpoint: &v1::EndpointStatus) -> String {
+    let circuit = match endpoint.circuit() {
+        v1::CircuitState::Unspecified | v1::CircuitState::Closed => "",
+        v1::CircuitState::Open => "; failed too often and is left alone for a while",
+        v1::CircuitState::HalfOpen => "; the next request tries whether it is well again",
+    };
+    format!(
+        "endpoint  {}: {}, {} waiting{circuit}",
+        endpoint.base_url,
+        counted(endpoint.requests.into(), "request"),
+        endpoint.waiting_requests
+    )
 }
 
 /// A number with what it counts, such as "1 turn" or "2 turns".
@@ -99,11 +124,23 @@ mod tests {
         let status = v1::GetStatusResponse {
             running_turns: 1,
             attached_clients: 2,
+            queued_messages: 3,
+            running_turns_limit: 16,
+            waiting_turns: 2,
+            endpoints: vec![v1::EndpointStatus {
+                base_url: "http://m".into(),
+                circuit: v1::CircuitState::Open.into(),
+                requests: 1,
+                waiting_requests: 4,
+            }],
             warnings: vec!["the provider cannot be reached: connection refused".into()],
             ..Default::default()
         };
         let shown = lines(&status, Some(40)).join("\n");
         assert!(shown.contains("0 live, 1 turn running, 2 terminals attached"), "{shown}");
+        let queue = "queue     3 messages waiting; 1 of 16 turns running, 2 waiting for a place";
+        assert!(shown.contains(queue), "{shown}");
+        assert!(shown.contains("http://m: 1 request, 4 waiting; failed too often"), "{shown}");
         let broken = "warning   the provider cannot be\n          reached: connection refused";
         assert!(shown.ends_with(broken), "{shown}");
         let piped = lines(&status, None).pop();

@@ -80,3 +80,40 @@ async fn a_message_behind_a_turn_that_a_crash_cut_does_not_wait_for_ever() {
     let ended = run(&home, &["shutdown"]).await;
     assert!(ended.status.success(), "{ended:?}");
 }
+
+#[tokio::test]
+async fn ps_05_an_answer_that_is_cut_off_again_and_again_ends_with_an_exit_code() {
+    let llm = LlmServer::start().await;
+    let daemon = agentd().llm(&llm).set("provider.retry_base_ms", 1).start().await;
+    for _attempt in 0..5 {
+        llm.push(Reply::sse().text_delta("half an ans"));
+    }
+    let sent = run(daemon.home(), &["send", "hi"]).await;
+    assert_eq!(sent.status.code(), Some(1), "{sent:?}");
+    assert_eq!(llm.requests().len(), 3, "attempts are bounded");
+    let said = str::from_utf8(&sent.stderr).unwrap();
+    assert!(said.contains("cut off before its end"), "{said}");
+    daemon.terminate().await;
+}
+
+#[tokio::test]
+async fn a_message_with_priority_and_ttl_expires_behind_a_turn_that_takes_too_long() {
+    let llm = LlmServer::start().await;
+    let daemon = agentd().llm(&llm).start().await;
+    llm.push(Reply::sse().text_delta("busy").stall());
+    let first = run(daemon.home(), &["send", "--no-wait", "first"]).await;
+    assert!(first.status.success(), "{first:?}");
+    llm.wait_for_request(1).await;
+    let arguments =
+        ["send", "--continue", "--priority", "high", "--ttl", "200ms", "--json", "second"];
+    let second = run(daemon.home(), &arguments).await;
+    assert_eq!(second.status.code(), Some(1), "{second:?}");
+    let lines = json_lines(&second);
+    let accepted = lines.iter().find(|line| line["kind"] == "message_accepted").unwrap();
+    assert_eq!(accepted["body"]["priority"], "high");
+    let lasts =
+        accepted["body"]["expires_at_ms"].as_i64().unwrap() - accepted["at_ms"].as_i64().unwrap();
+    assert_eq!(lasts, 200);
+    assert_eq!(lines.last().unwrap()["kind"], "message_expired");
+    daemon.terminate().await;
+}

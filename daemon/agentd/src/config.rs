@@ -6,6 +6,7 @@
 mod load;
 mod roles;
 mod schema;
+mod submit;
 mod template;
 
 pub use load::{ConfigError, ConfigSource, Loaded, load};
@@ -14,4 +15,5 @@ pub use schema::{
     Config, DaemonConfig, LogConfig, LogFormat, ProviderConfig, ProviderKind, ResumeSetting,
     SessionConfig, SocketAccess, StoreConfig, TitleSetting,
 };
+pub use submit::SubmitConfig;
 pub use template::TEMPLATE;

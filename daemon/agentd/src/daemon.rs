@@ -31,6 +31,7 @@ use crate::grpc::{Context, Peers, Service};
 use crate::listener::{Door, ListenError, Place};
 use crate::logging::{LogLevel, LogRing};
 use crate::provider::Models;
+use crate::submit::SubmitPath;
 use crate::supervisor::{Attended, HandedOver, Notifier, Supervisor, attend, status_line};
 use crate::upgrade::{Handover, Relaunch};
 
@@ -309,6 +310,7 @@ impl Daemon {
             crash_points,
         });
         let context = Arc::new(Context {
+            submit: SubmitPath::new(engine.clone(), config_rx.clone()),
             engine: engine.clone(),
             models,
             control: control.clone(),

@@ -10,7 +10,7 @@ mod event;
 mod from_proto;
 mod peer;
 mod session;
-mod status;
+pub(crate) mod status;
 mod to_proto;
 mod turn;
 
@@ -20,9 +20,12 @@ use std::sync::Arc;
 use crate::control::Control;
 use crate::logging::LogRing;
 use crate::provider::Models;
+use crate::submit::SubmitPath;
 use agentd_domain::Clock;
 use agentd_engine::Engine;
 use agentd_shared::Paths;
+
+pub(crate) use turn::decode_submission;
 
 pub(crate) use peer::Peers;
 
@@ -31,6 +34,8 @@ pub(crate) use peer::Peers;
 pub(crate) struct Context {
     /// The sessions.
     pub(crate) engine: Engine,
+    /// The way of messages to the sessions.
+    pub(crate) submit: SubmitPath,
     /// The models, for `status`.
     pub(crate) models: Arc<Models>,
     /// The process, for `shutdown` and `reload`.

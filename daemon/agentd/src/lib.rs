@@ -17,6 +17,7 @@ mod backups;
 mod checks;
 mod grpc;
 mod listener;
+mod submit;
 
 pub use agentd_store::CrashPoints;
 pub use daemon::{Daemon, DaemonOptions, Served, StartError};

@@ -31,6 +31,8 @@ pub struct EngineConfig {
     pub auto_resume: AutoResume,
     /// Model rounds of a turn before users are asked whether to go on (spec: 30).
     pub rounds_limit: u32,
+    /// Most turns that run at once in the whole daemon, at least 1.
+    pub running_turns_limit: usize,
     /// Most messages waiting in one session.
     pub queue_limit: usize,
     /// Most bytes of one user message.
@@ -54,6 +56,7 @@ impl Default for EngineConfig {
         Self {
             auto_resume: AutoResume::Ask,
             rounds_limit: 30,
+            running_turns_limit: 16,
             queue_limit: 100,
             message_max_bytes: 1024 * 1024,
             idle_unload: Duration::from_secs(600),

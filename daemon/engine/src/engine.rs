@@ -24,6 +24,7 @@ use crate::session::{
     Actor, Command, Draft, Ended, Gauges, MAILBOX, Reply, SessionDeps, SessionHandle, SessionState,
     SessionUpdate, SessionView, Submission, Submitted, check_model_name,
 };
+use crate::slots::{SlotCounts, TurnSlots};
 use crate::tasks::Tasks;
 
 /// Pause before a session whose actor broke is opened again.
@@ -71,8 +72,14 @@ struct Inner {
 pub struct EngineStats {
     /// Sessions with an actor.
     pub live_sessions: usize,
-    /// Turns whose task runs.
+    /// Turns that have a place to run.
     pub running_turns: usize,
+    /// Turns that wait for one.
+    pub waiting_turns: usize,
+    /// Most turns that run at once.
+    pub running_turns_limit: usize,
+    /// Messages that wait for their turn, in live sessions.
+    pub queued_messages: u64,
     /// Attached terminals.
     pub attached_clients: u64,
 }
@@ -97,8 +104,18 @@ impl Engine {
     pub fn new(deps: EngineDeps) -> Self {
         let EngineDeps { store, models, tools, clock, ids, config, crash_points } = deps;
         let tasks = Tasks::new();
-        let deps =
-            Arc::new(SessionDeps { store, models, tools, clock, ids, config, crash_points, tasks });
+        let slots = TurnSlots::new(config.clone());
+        let deps = Arc::new(SessionDeps {
+            store,
+            models,
+            tools,
+            clock,
+            ids,
+            config,
+            crash_points,
+            tasks,
+            slots,
+        });
         let inner = Inner {
             deps,
             live: Mutex::default(),
@@ -357,10 +374,14 @@ impl Engine {
 
     /// Counts for `status`.
     pub fn stats(&self) -> EngineStats {
+        let SlotCounts { taken, waiting, limit } = self.deps().slots.counts();
         let live = self.live();
         EngineStats {
             live_sessions: live.len(),
-            running_turns: live.values().filter(|handle| handle.is_running()).count(),
+            running_turns: taken,
+            waiting_turns: waiting,
+            running_turns_limit: limit,
+            queued_messages: live.values().map(|handle| u64::from(handle.queued())).sum(),
             attached_clients: live.values().map(|handle| u64::from(handle.attached())).sum(),
         }
     }

@@ -14,6 +14,7 @@ mod engine;
 mod error;
 mod model;
 mod session;
+mod slots;
 mod spending;
 mod tasks;
 mod title;

@@ -105,6 +105,8 @@ pub(crate) struct Joined {
 pub(crate) struct Gauges {
     pub(crate) attached: AtomicU32,
     pub(crate) running: AtomicBool,
+    /// Messages that wait.
+    pub(crate) queued: AtomicU32,
 }
 
 /// Sends commands to a live session. Cheap to clone; holding one does not keep the session loaded.
@@ -133,6 +135,11 @@ impl SessionHandle {
     /// True while a turn's task runs.
     pub fn is_running(&self) -> bool {
         self.gauges.running.load(Ordering::Relaxed)
+    }
+
+    /// Messages that wait for a turn.
+    pub fn queued(&self) -> u32 {
+        self.gauges.queued.load(Ordering::Relaxed)
     }
 
     /// Sends a command and waits for its answer. `Ok(None)` means that the actor has just ended, so

@@ -1,6 +1,6 @@
 //! A turn: from a user message to the answer.
 //!
-//! The stages, in order: find the model, start, build the context, then rounds of ask and act until
+//! The stages, in order: wait for a place, find the model, start, build the context, then rounds of ask and act until
 //! the model answers or a budget ends. A turn is a child task of its session. It writes nothing: it
 //! reports to the actor, which makes each step durable before the next one begins.
 
@@ -25,6 +25,7 @@ use tokio_util::sync::CancellationToken;
 use crate::error::CommandError;
 use crate::model::{ModelQuery, ResolvedModel, Role};
 use crate::session::{DeltaChannel, OpenCall, SessionDeps};
+use crate::slots::SlotRequest;
 
 pub(crate) use conversation::{Conversation, KeptConversation};
 
@@ -115,8 +116,13 @@ pub(crate) struct TurnTask {
 #[derive(Debug)]
 struct Ended(TurnOutcome);
 
-/// Runs the turn.
-pub(crate) async fn run(task: TurnTask) -> TurnOutcome {
+/// Runs the turn once there is a place for it, and gives the place back when its task ends.
+pub(crate) async fn run(task: TurnTask, slot: SlotRequest) -> TurnOutcome {
+    let _slot = tokio::select! {
+        biased;
+        () = task.cancel.cancelled() => return cancelled().0,
+        slot = slot.granted() => slot,
+    };
     match stages(task).await {
         Ok(outcome) | Err(Ended(outcome)) => outcome,
     }

@@ -22,7 +22,7 @@ pub struct Home {
 
 impl Home {
     /// Makes a folder whose configuration suits tests: no model, titles cut from the first message,
-    /// no waiting for the disk.
+    /// no waiting for the disk, and clients that may send as fast as they can.
     pub fn new() -> Self {
         let dir = tempfile::Builder::new().prefix("agentd-").tempdir().expect("a folder");
         let mut home = Self { dir: Arc::new(dir), settings: BTreeMap::new() };
@@ -30,6 +30,7 @@ impl Home {
         home.set("provider.kind", "offline");
         home.set("session.titles", "first_message");
         home.set("store.fsync", false);
+        home.set("submit.per_client_per_second", 0);
         home
     }
 

@@ -128,6 +128,8 @@ impl Transcript {
             author: accepted.author.clone().unwrap_or_default(),
             text: accepted.text.clone(),
             delivery: accepted.delivery(),
+            priority: accepted.priority(),
+            expires_at_ms: accepted.expires_at_ms,
             state: MessageState::Queued,
         }));
         Change::MessageAdded { item_id: accepted.item_id.clone() }

@@ -34,6 +34,10 @@ pub struct UserMessage {
     pub text: String,
     /// What was to happen if a turn ran.
     pub delivery: v1::Delivery,
+    /// How important it is.
+    pub priority: v1::Priority,
+    /// Unix time in milliseconds at which it is too late to begin; 0: never.
+    pub expires_at_ms: i64,
     /// Where it stands.
     pub state: MessageState,
 }

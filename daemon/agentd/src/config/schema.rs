@@ -6,6 +6,7 @@ use agentd_engine::{AutoResume, EngineConfig, TitlePolicy};
 use serde::{Deserialize, Serialize};
 
 use super::roles::{Endpoints, OwnModels, RolesConfig};
+use super::submit::SubmitConfig;
 
 /// The whole configuration.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -15,6 +16,8 @@ pub struct Config {
     pub provider: ProviderConfig,
     /// How sessions behave.
     pub session: SessionConfig,
+    /// How messages come in.
+    pub submit: SubmitConfig,
     /// Where and how logs are stored.
     pub store: StoreConfig,
     /// What is logged.
@@ -132,6 +135,8 @@ pub struct SessionConfig {
     pub auto_resume: ResumeSetting,
     /// Model rounds of a turn before users are asked whether to go on; 1 to 200.
     pub rounds_limit: u32,
+    /// Most turns that run at once in the whole daemon; the others wait by priority, then by age.
+    pub running_turns_limit: u32,
     /// Most messages waiting in one session.
     pub queue_limit: u32,
     /// A session without terminals and turns leaves memory after this time.
@@ -169,6 +174,7 @@ impl Default for SessionConfig {
         Self {
             auto_resume: ResumeSetting::Ask,
             rounds_limit: 30,
+            running_turns_limit: 16,
             queue_limit: 100,
             idle_unload_ms: 600_000,
             titles: TitleSetting::Model,
@@ -331,6 +337,12 @@ impl Config {
     /// Checks ranges that types do not express.
     pub(super) fn check(&self) -> Result<(), BadValue> {
         range("session.rounds_limit", self.session.rounds_limit.into(), 1, 200)?;
+        range("session.running_turns_limit", self.session.running_turns_limit.into(), 1, 10_000)?;
+        range("submit.per_client_per_second", self.submit.per_client_per_second.into(), 0, 10_000)?;
+        range("submit.per_client_burst", self.submit.per_client_burst.into(), 1, 100_000)?;
+        range("submit.in_flight", self.submit.in_flight.into(), 1, 100_000)?;
+        range("submit.timeout_ms", self.submit.timeout_ms, 10, 3_600_000)?;
+        range("submit.default_ttl_ms", self.submit.default_ttl_ms, 0, 31_536_000_000)?;
         range("session.queue_limit", self.session.queue_limit.into(), 1, 10_000)?;
         range("session.idle_unload_ms", self.session.idle_unload_ms, 100, 86_400_000)?;
         range("store.cache_bytes", self.store.cache_bytes, 1 << 20, 1 << 34)?;
@@ -347,8 +359,14 @@ impl Config {
 
     /// The engine's part.
     pub fn engine(&self) -> EngineConfig {
-        let SessionConfig { auto_resume, rounds_limit, queue_limit, idle_unload_ms, titles } =
-            &self.session;
+        let SessionConfig {
+            auto_resume,
+            rounds_limit,
+            running_turns_limit,
+            queue_limit,
+            idle_unload_ms,
+            titles,
+        } = &self.session;
         EngineConfig {
             auto_resume: match auto_resume {
                 ResumeSetting::Ask => AutoResume::Ask,
@@ -356,6 +374,7 @@ impl Config {
                 ResumeSetting::Never => AutoResume::Never,
             },
             rounds_limit: *rounds_limit,
+            running_turns_limit: usize::try_from(*running_turns_limit).unwrap_or(usize::MAX),
             queue_limit: usize::try_from(*queue_limit).unwrap_or(usize::MAX),
             idle_unload: Duration::from_millis(*idle_unload_ms),
             titles: match titles {

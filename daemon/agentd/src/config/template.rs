@@ -71,9 +71,17 @@ pub const TEMPLATE: &str = r#"# agentd and its clients. Every key may be left ou
 [session]
 #auto_resume = "ask"      # a turn that ran when the daemon stopped: ask, always, never
 #rounds_limit = 30        # model rounds before you are asked whether to go on
+#running_turns_limit = 16 # in the whole daemon; the others wait by priority, then by age
 #queue_limit = 100
 #idle_unload_ms = 600000
 #titles = "model"         # or first_message
+
+[submit]
+#per_client_per_second = 10  # messages of one client; 0: no limit
+#per_client_burst = 20
+#in_flight = 256          # messages on their way to their sessions at once
+#timeout_ms = 30000
+#default_ttl_ms = 3600000 # of messages of low priority that do not say so themselves; 0: they wait for ever
 
 [store]
 #cache_bytes = 8388608

@@ -67,19 +67,38 @@ fn with_reason(
     field: Option<&str>,
 ) -> Status {
     let message = cut_encoded(message, STATUS_MESSAGE_BYTES);
-    let mut details = ErrorDetails::new();
-    details.set_error_info(
-        reason,
-        "agentd",
-        [("hint".to_owned(), cut_encoded(hint, STATUS_MESSAGE_BYTES))],
-    );
+    let mut details = details(kind, reason, hint);
     if let Some(field) = field {
         details.set_bad_request(vec![FieldViolation::new(field, message.clone())]);
     }
+    Status::with_error_details(code(kind), message, details)
+}
+
+/// Too much at once. `retry_after` says when to come back, if that is known.
+pub(crate) fn busy(message: &str, hint: &str, retry_after: Option<Duration>) -> Status {
+    let kind = ErrorKind::Busy;
+    let mut details = details(kind, reason(kind), hint);
+    details.set_retry_info(Some(retry_after.unwrap_or(RETRY_DELAY)));
+    Status::with_error_details(code(kind), cut_encoded(message, STATUS_MESSAGE_BYTES), details)
+}
+
+/// A message was not taken within the time that its client, or we, would wait.
+pub(crate) fn too_slow(waited: Duration) -> Status {
+    let hint = "it may have been accepted all the same: send it again with the same \
+                client_message_id, which is accepted once";
+    let details = details(ErrorKind::Unavailable, "TOO_SLOW", hint);
+    let message = format!("the session did not take the message in {} ms", waited.as_millis());
+    Status::with_error_details(Code::DeadlineExceeded, message, details)
+}
+
+fn details(kind: ErrorKind, reason: &str, hint: &str) -> ErrorDetails {
+    let mut details = ErrorDetails::new();
+    let hint = cut_encoded(hint, STATUS_MESSAGE_BYTES);
+    details.set_error_info(reason, "agentd", [("hint".to_owned(), hint)]);
     if kind == ErrorKind::Busy {
         details.set_retry_info(Some(RETRY_DELAY));
     }
-    Status::with_error_details(code(kind), message, details)
+    details
 }
 
 /// A fault of ours; the log has the details.
@@ -92,7 +111,7 @@ pub(super) fn internal(what: &str) -> Status {
     )
 }
 
-pub(super) fn from_command(failure: &CommandError) -> Status {
+pub(crate) fn from_command(failure: &CommandError) -> Status {
     if matches!(failure, CommandError::Stopping) {
         return stopping();
     }

@@ -10,13 +10,15 @@ use tonic::{Request, Response, Status};
 
 use super::Service;
 
+pub(crate) use submit_message::decode_submission;
+
 #[tonic::async_trait]
 impl v1::turn_service_server::TurnService for Service {
     async fn submit_message(
         &self,
         request: Request<v1::SubmitMessageRequest>,
     ) -> Result<Response<v1::SubmitMessageResponse>, Status> {
-        submit_message::handle(&self.ctx, request.into_inner()).await.map(Response::new)
+        submit_message::handle(&self.ctx, request).await.map(Response::new)
     }
 
     async fn withdraw_message(

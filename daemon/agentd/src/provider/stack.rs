@@ -1,6 +1,5 @@
 //! Puts the layers of `agentd_llm::layers` around a provider, with the limits that are configured.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -8,14 +7,16 @@ use agentd_llm::layers::{Circuit, Endpoint, EndpointLimits, EndpointState, Retry
 
 use crate::config::ProviderConfig;
 
-/// The endpoints that this daemon asks, by base URL. Their limits hold over all sessions.
+/// The endpoints that this daemon asks. Their limits hold over all sessions; two that are configured
+/// with different limits are two, also at one address.
 #[derive(Debug, Default)]
 pub(super) struct Endpoints {
-    known: Mutex<BTreeMap<String, Known>>,
+    known: Mutex<Vec<Known>>,
 }
 
 #[derive(Debug)]
 struct Known {
+    base_url: String,
     limits: EndpointLimits,
     endpoint: Arc<Endpoint>,
 }
@@ -26,30 +27,33 @@ impl Endpoints {
     pub(super) fn at(&self, base_url: &str, config: &ProviderConfig) -> Arc<Endpoint> {
         let limits = limits(config);
         let mut known = self.lock();
-        if let Some(known) = known.get(base_url)
-            && known.limits == limits
-        {
+        let is_it = |known: &&Known| known.base_url == base_url && known.limits == limits;
+        if let Some(known) = known.iter().find(is_it) {
             return Arc::clone(&known.endpoint);
         }
         let endpoint = Arc::new(Endpoint::new(base_url, &limits));
-        known.insert(base_url.to_owned(), Known { limits, endpoint: Arc::clone(&endpoint) });
+        known.push(Known {
+            base_url: base_url.to_owned(),
+            limits,
+            endpoint: Arc::clone(&endpoint),
+        });
         endpoint
     }
 
     /// What they are doing, for `status`.
     pub(super) fn states(&self) -> Vec<EndpointState> {
-        self.lock().values().map(|known| known.endpoint.state()).collect()
+        self.lock().iter().map(|known| known.endpoint.state()).collect()
     }
 
     /// Forgets those that do nothing and that nothing is known about, after a change of configuration.
     pub(super) fn forget_idle(&self) {
-        self.lock().retain(|_base_url, known| {
+        self.lock().retain(|known| {
             let EndpointState { base_url: _, circuit, requests, waiting } = known.endpoint.state();
             circuit != Circuit::Closed || requests > 0 || waiting > 0
         });
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Known>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Known>> {
         // Nothing that can panic runs under this lock.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -31,6 +31,7 @@ use super::{Command, Gauges, Reply, decide, load};
 use crate::config::{AutoResume, EngineConfig};
 use crate::error::CommandError;
 use crate::model::ModelSource;
+use crate::slots::{Ticket, TurnSlots};
 use crate::tasks::Tasks;
 use crate::turn::{KeptConversation, TurnOutcome, TurnReport};
 
@@ -39,6 +40,9 @@ const REPORTS: usize = 256;
 
 /// How long an actor whose turn could not be closed waits before it tries again.
 const STORE_RETRY: Duration = Duration::from_secs(5);
+
+/// A message that expires is looked at again after this time at the latest.
+const EXPIRY_LOOK: Duration = Duration::from_secs(60);
 
 /// What every session needs.
 #[derive(Debug)]
@@ -51,6 +55,8 @@ pub(crate) struct SessionDeps {
     pub(crate) config: watch::Receiver<EngineConfig>,
     pub(crate) crash_points: CrashPoints,
     pub(crate) tasks: Tasks,
+    /// Places for turns.
+    pub(crate) slots: TurnSlots,
 }
 
 impl SessionDeps {
@@ -65,6 +71,8 @@ impl SessionDeps {
 pub(super) struct Running {
     pub(super) turn_id: TurnId,
     cancel: CancellationToken,
+    /// Its request for a place.
+    ticket: Ticket,
     /// Set once it is cancelled.
     pub(super) interrupt: Option<(InterruptReason, Option<Author>)>,
     /// Who waits for its end.
@@ -211,6 +219,7 @@ impl Actor {
         }
         self.gauges.running.store(false, Ordering::Relaxed);
         self.gauges.attached.store(0, Ordering::Relaxed);
+        self.gauges.queued.store(0, Ordering::Relaxed);
         ended
     }
 
@@ -230,10 +239,13 @@ impl Actor {
             tracing::info!(session_id = %self.id, "found a turn that was running when the daemon stopped");
             self.record(drafts, vec![Write::ClearPartial(self.id)]).await?;
         }
+        self.count_queue();
         Ok(())
     }
 
     async fn work(&mut self, shutdown: CancellationToken) -> Exit {
+        // What cannot be stored is logged there, and tried again later.
+        let _tried_later = self.expire_messages().await;
         self.take_next_step();
         loop {
             let wake_at = self.next_wake();
@@ -265,6 +277,9 @@ impl Actor {
                         return Exit::Unloaded;
                     }
                 }
+            }
+            if self.store_retry_at.is_none() {
+                let _tried_later = self.expire_messages().await;
             }
             if self.out_of_step {
                 return Exit::OutOfStep;
@@ -305,7 +320,14 @@ impl Actor {
         let idle_unload = self.deps.config.borrow().idle_unload;
         let idle = (self.is_idle()).then(|| self.idle_since + idle_unload);
         let abort = self.running.as_ref().and_then(|running| running.abort_at);
-        [self.partial_due, abort, self.store_retry_at, idle]
+        // While the store takes nothing, nothing can be said to have expired.
+        let expiry = self.state.next_expiry().filter(|_| self.store_retry_at.is_none());
+        let expiry = expiry.map(|at| {
+            let left = Duration::from_millis(at.since(self.deps.clock.now()));
+            // The time of day may be set meanwhile.
+            Instant::now() + left.min(EXPIRY_LOOK)
+        });
+        [self.partial_due, abort, self.store_retry_at, idle, expiry]
             .into_iter()
             .flatten()
             .min()

@@ -7,10 +7,10 @@ use std::time::Duration;
 use agentd_domain::{
     AssistantMessage, Author, CHOICE_CONTINUE, CHOICE_STOP, ClientMessageId, Completeness,
     Delivery, Effort, EffortChanged, EffortChoice, EventBody, InterruptReason, ItemId,
-    MessageAccepted, MessageWithdrawn, MessagesDelivered, ModelChanged, Priority, QuestionAnswered,
-    QuestionAsked, QuestionId, QuestionKind, SessionRenamed, SuspendReason, TimestampMs, Title,
-    TitleSource, ToolCallFinished, ToolStatus, TurnCompleted, TurnEnd, TurnId, TurnInterrupted,
-    TurnResumed, TurnStarted, TurnSuspended,
+    MessageAccepted, MessageExpired, MessageWithdrawn, MessagesDelivered, ModelChanged, Priority,
+    QuestionAnswered, QuestionAsked, QuestionId, QuestionKind, SessionRenamed, SuspendReason,
+    TimestampMs, Title, TitleSource, ToolCallFinished, ToolStatus, TurnCompleted, TurnEnd, TurnId,
+    TurnInterrupted, TurnResumed, TurnStarted, TurnSuspended,
 };
 use agentd_store::PartialMessage;
 
@@ -102,6 +102,16 @@ pub(crate) fn withdraw(
         return Err(CommandError::NoQueuedMessage(item_id));
     }
     Ok(vec![Draft::plain(MessageWithdrawn { item_id, by })])
+}
+
+/// Takes out the waiting messages for which it is too late.
+pub(crate) fn expire(state: &SessionState, now: TimestampMs) -> Vec<Draft> {
+    state
+        .queue
+        .iter()
+        .filter(|queued| queued.is_expired(now))
+        .map(|queued| Draft::plain(MessageExpired { item_id: queued.item_id }))
+        .collect()
 }
 
 /// Renames the session.

@@ -1,11 +1,12 @@
 //! The state of a session: a fold over its log.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use agentd_domain::{
-    Author, ClientMessageId, Completeness, Cost, Delivery, Event, EventBody, ItemId, QuestionAsked,
-    QuestionId, Seq, SessionId, SessionRecord, SessionStatus, SuspendReason, TimestampMs, Title,
-    TitleSource, ToolCall, ToolEffect, TurnId, Usage,
+    Author, ClientMessageId, Completeness, Cost, Delivery, Event, EventBody, ItemId, Priority,
+    QuestionAsked, QuestionId, Seq, SessionId, SessionRecord, SessionStatus, SuspendReason,
+    TimestampMs, Title, TitleSource, ToolCall, ToolEffect, TurnId, Usage,
 };
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +44,24 @@ pub struct QueuedMessage {
     pub accepted_at: TimestampMs,
     /// Its MessageAccepted event.
     pub seq: Seq,
+    /// How important it is.
+    #[serde(default)]
+    pub priority: Priority,
+    /// When it is too late to begin; none: never.
+    #[serde(default)]
+    pub expires_at: Option<TimestampMs>,
+}
+
+impl QueuedMessage {
+    /// Where it stands in the queue: those that interrupt first, then the more important, then the older.
+    fn rank(&self) -> (bool, Reverse<Priority>, Seq) {
+        (self.delivery != Delivery::Interrupt, Reverse(self.priority), self.seq)
+    }
+
+    /// True when it is too late to begin.
+    pub(crate) fn is_expired(&self, now: TimestampMs) -> bool {
+        self.expires_at.is_some_and(|at| at <= now)
+    }
 }
 
 /// A turn without an end in the log.
@@ -61,6 +80,9 @@ pub(crate) struct OpenTurn {
     /// How often the daemon stopped since its last whole round.
     #[serde(default)]
     pub(crate) stops: u32,
+    /// How important the message is that it answers.
+    #[serde(default)]
+    pub(crate) priority: Priority,
     /// Why it stands still.
     pub(crate) suspended: Option<SuspendReason>,
     /// What it waits for.
@@ -145,6 +167,8 @@ impl SessionState {
                 author: accepted.author.clone(),
                 accepted_at: event.at,
                 seq: event.seq,
+                priority: accepted.priority,
+                expires_at: accepted.expires_at,
             }),
             EventBody::MessageWithdrawn(withdrawn) => {
                 self.queue.retain(|queued| queued.item_id != withdrawn.item_id);
@@ -153,9 +177,12 @@ impl SessionState {
                 self.queue.retain(|queued| !delivered.item_ids.contains(&queued.item_id));
             }
             EventBody::TurnStarted(started) => {
+                let answered =
+                    self.queue.iter().filter(|queued| started.item_ids.contains(&queued.item_id));
+                let priority = answered.map(|queued| queued.priority).max().unwrap_or_default();
                 self.queue.retain(|queued| !started.item_ids.contains(&queued.item_id));
                 self.record.turns += 1;
-                self.turn = event.turn_id.map(|turn_id| OpenTurn::new(turn_id, event.at));
+                self.turn = event.turn_id.map(|turn_id| OpenTurn::new(turn_id, event.at, priority));
             }
             EventBody::TurnSuspended(suspended) => {
                 if let Some(turn) = &mut self.turn {
@@ -257,20 +284,21 @@ impl SessionState {
         )
     }
 
-    /// The message that the next turn answers: those that interrupt first, then the others, each in
-    /// order of acceptance.
+    /// The message that the next turn answers.
     pub(crate) fn next_message(&self) -> Option<&QueuedMessage> {
-        self.queue
-            .iter()
-            .find(|queued| queued.delivery == Delivery::Interrupt)
-            .or_else(|| self.queue.first())
+        self.queue.iter().min_by_key(|queued| queued.rank())
     }
 
     /// The queue in the order in which it will run.
     pub(crate) fn queue_in_order(&self) -> impl Iterator<Item = &QueuedMessage> {
-        let (first, rest): (Vec<_>, Vec<_>) =
-            self.queue.iter().partition(|queued| queued.delivery == Delivery::Interrupt);
-        first.into_iter().chain(rest)
+        let mut queue: Vec<&QueuedMessage> = self.queue.iter().collect();
+        queue.sort_by_key(|queued| queued.rank());
+        queue.into_iter()
+    }
+
+    /// When the next of the waiting messages expires.
+    pub(crate) fn next_expiry(&self) -> Option<TimestampMs> {
+        self.queue.iter().filter_map(|queued| queued.expires_at).min()
     }
 
     /// True when a running or queued piece of work must be found again after a crash.
@@ -289,7 +317,7 @@ impl SessionState {
 }
 
 impl OpenTurn {
-    fn new(turn_id: TurnId, at: TimestampMs) -> Self {
+    fn new(turn_id: TurnId, at: TimestampMs, priority: Priority) -> Self {
         Self {
             turn_id,
             active_since: at,
@@ -297,6 +325,7 @@ impl OpenTurn {
             rounds: 0,
             rounds_granted_at: 0,
             stops: 0,
+            priority,
             suspended: None,
             question: None,
             usage: Usage::default(),

@@ -15,6 +15,7 @@ mod input;
 mod lifecycle;
 mod native;
 mod overflow;
+mod priorities;
 mod retries;
 mod store;
 mod tools;

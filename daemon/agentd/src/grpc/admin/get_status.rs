@@ -23,9 +23,9 @@ pub(super) async fn handle(ctx: &Context) -> Result<v1::GetStatusResponse, Statu
     let ProcessFacts { started_at_ms, socket, data_dir } = ctx.control.facts();
     let config_file = ctx.control.config_file();
     Ok(v1::GetStatusResponse {
-        queued_messages: 0,
-        running_turns_limit: 0,
-        waiting_turns: 0,
+        queued_messages: u32::try_from(stats.queued_messages).unwrap_or(u32::MAX),
+        running_turns_limit: to_proto::small(stats.running_turns_limit),
+        waiting_turns: to_proto::small(stats.waiting_turns),
         connections: 0,
         endpoints: ctx.models.endpoints().into_iter().map(to_proto::endpoint).collect(),
         listen_addresses: Vec::new(),

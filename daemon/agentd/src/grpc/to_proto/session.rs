@@ -65,10 +65,12 @@ pub(crate) fn queued_message(message: &QueuedMessage) -> v1::QueuedMessage {
         author,
         accepted_at,
         seq: _,
+        priority,
+        expires_at,
     } = message;
     v1::QueuedMessage {
-        expires_at_ms: 0,
-        priority: 0,
+        expires_at_ms: expires_at.map_or(0, |at| at.0),
+        priority: item::priority(*priority).into(),
         item_id: item_id.to_string(),
         preview: cut_line(text, PREVIEW),
         delivery: item::delivery(*delivery).into(),

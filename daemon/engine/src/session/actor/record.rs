@@ -1,6 +1,7 @@
 //! Making events durable, folding them in, showing them; and snapshots.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use agentd_domain::{ErrorReport, Event, EventBody, Seq};
 use agentd_store::{Batch, CommitError, Write};
@@ -8,7 +9,7 @@ use tokio::time::Instant;
 
 use super::{Actor, STORE_RETRY};
 use crate::error::CommandError;
-use crate::session::decide::Draft;
+use crate::session::decide::{self, Draft};
 use crate::session::load;
 use crate::session::state::SessionState;
 
@@ -57,6 +58,7 @@ impl Actor {
         }
         self.marked_unfinished = unfinished;
         self.state = next;
+        self.count_queue();
         if closes_live {
             self.live = None;
             self.partial_due = None;
@@ -68,6 +70,31 @@ impl Actor {
             }
         }
         Ok(first)
+    }
+
+    /// Takes out the messages for which it is too late, before anything is decided about the queue.
+    pub(super) async fn expire_messages(&mut self) -> Result<(), CommandError> {
+        let drafts = decide::expire(&self.state, self.deps.clock.now());
+        if drafts.is_empty() {
+            return Ok(());
+        }
+        let count = drafts.len();
+        match self.record(drafts, Vec::new()).await {
+            Ok(_seq) => {
+                tracing::info!(session_id = %self.id, count, "messages expired before their turn");
+                Ok(())
+            }
+            Err(error) => {
+                tracing::error!(session_id = %self.id, %error, "an expiry could not be stored");
+                self.wait_for_store();
+                Err(error)
+            }
+        }
+    }
+
+    /// Shows how many messages wait.
+    pub(super) fn count_queue(&self) {
+        self.gauges.queued.store(self.state.record.queued_messages, Ordering::Relaxed);
     }
 
     pub(super) async fn record_of_turn(

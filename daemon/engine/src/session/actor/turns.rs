@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use agentd_domain::{Author, EventBody, InterruptReason, TurnId};
+use agentd_domain::{Author, EventBody, InterruptReason, Priority, TurnId};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -11,6 +11,7 @@ use super::{Actor, Running};
 use crate::session::decide::{self, Draft, NextStep};
 use crate::session::live::LiveItem;
 use crate::session::{Command, OpenCall};
+use crate::slots::SlotRequest;
 use crate::turn::{self, TurnReport, TurnTask};
 
 impl Actor {
@@ -18,6 +19,7 @@ impl Actor {
         if self.stopping || self.store_retry_at.is_some() {
             return;
         }
+        self.keep_place_in_line();
         match decide::next_step(&self.state, self.running.is_some()) {
             NextStep::Wait => {}
             NextStep::StartTurn => {
@@ -37,8 +39,28 @@ impl Actor {
         }
     }
 
+    /// A turn that waits for a place waits with the priority of the message that it will answer.
+    fn keep_place_in_line(&self) {
+        if let (Some(running), None, Some(next)) =
+            (&self.running, &self.state.turn, self.state.next_message())
+        {
+            self.deps.slots.move_to(running.ticket, next.priority);
+        }
+    }
+
+    /// Stands in line for a place: as the message does that is next, or as the turn that goes on.
+    fn request_slot(&self) -> SlotRequest {
+        let turn = self.state.turn.as_ref().map(|turn| (turn.priority, turn.active_since));
+        let next = self.state.next_message().map(|next| (next.priority, next.accepted_at));
+        let (priority, since) =
+            turn.or(next).unwrap_or_else(|| (Priority::Normal, self.deps.clock.now()));
+        self.deps.slots.request(priority, since)
+    }
+
     pub(super) fn spawn_turn(&mut self, turn_id: TurnId, open_calls: Vec<OpenCall>, rounds: u32) {
         let cancel = CancellationToken::new();
+        let slot = self.request_slot();
+        let ticket = slot.ticket();
         let task = TurnTask {
             session_id: self.id,
             turn_id,
@@ -54,15 +76,26 @@ impl Actor {
             cancel: cancel.clone(),
         };
         let span = tracing::info_span!("turn", session_id = %self.id, %turn_id);
-        self.turns.spawn(tracing::Instrument::instrument(turn::run(task), span));
-        self.running =
-            Some(Running { turn_id, cancel, interrupt: None, waiting: Vec::new(), abort_at: None });
+        self.turns.spawn(tracing::Instrument::instrument(turn::run(task, slot), span));
+        self.running = Some(Running {
+            turn_id,
+            cancel,
+            ticket,
+            interrupt: None,
+            waiting: Vec::new(),
+            abort_at: None,
+        });
         self.gauges.running.store(true, Ordering::Relaxed);
     }
 
     pub(super) async fn on_report(&mut self, report: TurnReport) {
         match report {
             TurnReport::Start { turn_id, provider, model, effort, reply } => {
+                // It may have waited for its place, and for its model.
+                if let Err(error) = self.expire_messages().await {
+                    let _cancelled = reply.send(Err(error));
+                    return;
+                }
                 let started =
                     match decide::start_turn(&self.state, turn_id, &provider, &model, effort) {
                         None => Ok(None),
@@ -101,9 +134,11 @@ impl Actor {
             TurnReport::Keep(kept) => self.kept = Some(kept),
             TurnReport::Forget => self.kept = None,
             TurnReport::TakeSteering { reply } => {
-                let steered = match decide::deliver_steering(&self.state) {
-                    None => Ok(Vec::new()),
-                    Some(draft) => {
+                let expired = self.expire_messages().await;
+                let steered = match (expired, decide::deliver_steering(&self.state)) {
+                    (Err(error), _) => Err(error),
+                    (Ok(()), None) => Ok(Vec::new()),
+                    (Ok(()), Some(draft)) => {
                         let texts = self.steering_texts(&draft);
                         self.record(vec![draft], Vec::new()).await.map(|_seq| texts)
                     }
