@@ -5,4 +5,5 @@ mod fallbacks;
 mod limits;
 mod metering;
 mod retries;
+mod spans;
 mod world;
