@@ -238,7 +238,8 @@ impl Store for SledStore {
         let destination = destination.to_owned();
         let files = Arc::clone(&self.files);
         let copied = tokio::task::spawn_blocking(move || {
-            files.read(|db| Ok(backup::backup(db, &destination))).map_err(BackupError::Read)?
+            let written = files.read(|db| Ok(backup::write(db, &destination, files.stopping())));
+            written.map_err(BackupError::Read)??.finish()
         });
         match copied.await {
             Ok(result) => result,
@@ -254,6 +255,7 @@ impl Store for SledStore {
             return Ok(());
         }
         self.slots.close();
+        self.files.stop_copies();
         let (reply, answer) = oneshot::channel();
         self.send(Request::Close(reply))?;
         answer.await.unwrap_or(Err(CommitError::Closed))

@@ -1,6 +1,7 @@
 //! Copying records from one database to another, for backups and for salvaging.
 
 use std::ops::Bound;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use agentd_domain::{Cost, Event, Seq, SessionId, SessionRecord, SessionStatus, Usage};
 
@@ -58,9 +59,16 @@ impl From<ReadError> for CopyError {
     }
 }
 
-/// Copies everything into an empty database and makes it durable there.
-pub(crate) fn copy(source: &sled::Db, target: &sled::Db, mode: Mode) -> Result<Copied, CopyError> {
-    let mut copy = Copy { source, sink: Sink::new(target), mode, copied: Copied::default() };
+/// Copies everything into an empty database and makes it durable there. It ends as for a closed
+/// store when `stop` becomes true.
+pub(crate) fn copy(
+    source: &sled::Db,
+    target: &sled::Db,
+    mode: Mode,
+    stop: &AtomicBool,
+) -> Result<Copied, CopyError> {
+    let sink = Sink { target, stop, chunk: Writes::new(), bytes: 0 };
+    let mut copy = Copy { source, sink, mode, copied: Copied::default() };
     // A missing count shows as lost commits, which is what happened then.
     let commits = guarded(|| count_of_commits(source).map_err(Fault::into_read_error));
     copy.copied.commits = commits.ok().flatten().unwrap_or(0);
@@ -300,16 +308,16 @@ fn bare_record(session_id: SessionId, first: &Event, tail: &Event) -> SessionRec
 /// Gathers records and writes them in chunks.
 struct Sink<'a> {
     target: &'a sled::Db,
+    stop: &'a AtomicBool,
     chunk: Writes,
     bytes: usize,
 }
 
-impl<'a> Sink<'a> {
-    fn new(target: &'a sled::Db) -> Self {
-        Self { target, chunk: Writes::new(), bytes: 0 }
-    }
-
+impl Sink<'_> {
     fn put(&mut self, key: Vec<u8>, value: Vec<u8>) -> Result<(), CopyError> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(CopyError::Read(ReadError::Closed));
+        }
         self.bytes += key.len() + value.len();
         self.chunk.insert(key, Some(value));
         if self.bytes >= CHUNK_BYTES { self.write() } else { Ok(()) }

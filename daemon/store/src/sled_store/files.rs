@@ -27,6 +27,8 @@ pub(crate) struct Files {
     cache_bytes: u64,
     slot: RwLock<Slot>,
     suspect: AtomicBool,
+    /// Ends copies that are being made, which would hold up the closing.
+    stopping: AtomicBool,
 }
 
 enum Slot {
@@ -46,7 +48,13 @@ impl fmt::Debug for Files {
 impl Files {
     pub(crate) fn new(dir: PathBuf, cache_bytes: u64, db: sled::Db) -> Self {
         let slot = RwLock::new(Slot::Open(db));
-        Self { dir, cache_bytes, slot, suspect: AtomicBool::new(false) }
+        Self {
+            dir,
+            cache_bytes,
+            slot,
+            suspect: AtomicBool::new(false),
+            stopping: AtomicBool::new(false),
+        }
     }
 
     pub(crate) fn dir(&self) -> &Path {
@@ -60,6 +68,16 @@ impl Files {
 
     pub(crate) fn is_suspect(&self) -> bool {
         self.suspect.load(Ordering::Relaxed)
+    }
+
+    /// Ends the copies that are being made: the files are about to be closed.
+    pub(crate) fn stop_copies(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
+    }
+
+    /// True once copies must end.
+    pub(crate) fn stopping(&self) -> &AtomicBool {
+        &self.stopping
     }
 
     /// Borrows the database for a read.

@@ -6,6 +6,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
 use crate::sled_store::backup::{self, remove_dir};
@@ -118,10 +119,12 @@ fn attempt(
 fn copy_readable(work: &Path, new: &Path, options: &SledOptions) -> Result<Copied, Fault> {
     let source = open_sled(work, options.cache_bytes)?;
     let target = open_sled(new, options.cache_bytes)?;
-    let copied = copy(&source, &target, Mode::Salvage).map_err(|error| match error {
-        CopyError::Read(error) => error.into(),
-        CopyError::Write(fault) => fault,
-    })?;
+    let copied = copy(&source, &target, Mode::Salvage, &AtomicBool::new(false)).map_err(
+        |error| match error {
+            CopyError::Read(error) => error.into(),
+            CopyError::Write(fault) => fault,
+        },
+    )?;
     drop(target);
     let mut sync = DiskSync::new(new).map_err(Fault::io)?;
     sync.all_blobs().and_then(|()| sync.log()).map_err(Fault::io)?;
