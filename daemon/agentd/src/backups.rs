@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agentd_domain::{Clock, TimestampMs};
-use agentd_store::Store;
+use agentd_store::{Store, StoreStats};
 use tokio::sync::watch;
 
 use crate::config::Config;
@@ -17,6 +17,8 @@ use crate::control::Control;
 
 /// Before what else the name tells.
 const PREFIX: &str = "auto-";
+/// What stays free on the disk beside a copy.
+const SPARE_BYTES: u64 = 64 << 20;
 /// How the store marks a copy that is not whole yet.
 const UNFINISHED: &str = ".unfinished";
 /// How often to look whether a copy is due; the clock may have been set, or the machine slept.
@@ -84,6 +86,7 @@ impl Backups {
         if newest.is_some_and(|newest| newest.commits == stats.commits) {
             return Ok(());
         }
+        check_space(&stats)?;
         let dir = self.dir.clone();
         blocking(move || make_room(&dir)).await?;
         let path = self.dir.join(format!("{PREFIX}{:013}-{}", now.0, stats.commits));
@@ -94,6 +97,18 @@ impl Backups {
         let surplus: Vec<_> =
             copies.iter().take((copies.len() + 1).saturating_sub(keep)).cloned().collect();
         blocking(move || remove(&surplus)).await
+    }
+}
+
+/// A copy must not take the last of the disk: commits would be refused until it is given up.
+fn check_space(stats: &StoreStats) -> Result<(), String> {
+    let needed = stats.bytes_on_disk.saturating_add(SPARE_BYTES);
+    match stats.free_bytes {
+        Some(free) if free < needed => Err(format!(
+            "it would need {needed} bytes, and {free} are free; make room, or set \
+             store.backup_interval_ms = 0"
+        )),
+        _ => Ok(()),
     }
 }
 

@@ -20,6 +20,10 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 /// The bits of a mode that let everybody else connect.
 const OTHERS: u32 = 0o007;
+/// The bit of a directory's mode that lets everybody put files there, and the one that keeps them
+/// from replacing those of others.
+const ANYBODY_WRITES: u32 = 0o002;
+const STICKY: u32 = 0o1000;
 /// Connections that may wait to be accepted.
 const BACKLOG: i32 = 128;
 
@@ -42,8 +46,8 @@ pub enum ListenError {
         #[source]
         source: io::Error,
     },
-    /// `daemon.socket_access` trusts the mode of a socket that lets everybody in.
-    #[error("{} has mode {mode:o}: everybody could connect", .path.display())]
+    /// The mode of a socket whose mode is trusted, or of its directory, lets everybody in.
+    #[error("{} or its directory has mode {mode:o}: everybody could connect or replace it", .path.display())]
     OpenToAll {
         /// The path.
         path: PathBuf,
@@ -161,6 +165,14 @@ impl Door {
                 return Err(ListenError::OpenToAll { path, mode: metadata.mode() & 0o777 });
             }
             tracing::warn!(socket = %path.display(), "everybody can connect; only our own user is served");
+        }
+        // Whoever can write there can put a socket of his own in its place.
+        let parent = path.parent().and_then(|dir| std::fs::metadata(dir).ok());
+        if let Some(dir) = parent
+            && dir.mode() & ANYBODY_WRITES != 0
+            && dir.mode() & STICKY == 0
+        {
+            return Err(ListenError::OpenToAll { path, mode: dir.mode() & 0o777 });
         }
         Self::new(listener, path, None)
     }
@@ -295,7 +307,8 @@ impl ListenError {
                 "let the socket unit have one ListenStream= with the path of a Unix socket"
             }
             Self::OpenToAll { .. } => {
-                "set SocketMode=0660 in the socket unit, or daemon.socket_access = \"user\""
+                "set SocketMode=0660 and DirectoryMode=0755 in the socket unit, or \
+                 daemon.socket_access = \"user\""
             }
         }
     }
@@ -386,6 +399,10 @@ mod tests {
         assert!(matches!(refused, Err(ListenError::OpenToAll { mode: 0o666, .. })));
         std::fs::remove_file(&path).unwrap();
         Door::of_systemd(listening(&path, 0o666), SocketAccess::User).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+        let refused = Door::of_systemd(listening(&path, 0o600), SocketAccess::User);
+        assert!(matches!(refused, Err(ListenError::OpenToAll { mode: 0o777, .. })));
     }
 
     #[tokio::test]

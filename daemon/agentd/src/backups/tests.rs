@@ -174,3 +174,12 @@ fn only_whole_copies_of_the_daemons_own_count() {
     assert_eq!(found, [(2_000, 9), (10_000, 12)]);
     assert_eq!(copies(&dir.path().join("none")).unwrap(), []);
 }
+
+#[test]
+fn a_copy_leaves_room_on_the_disk() {
+    let stats = |free_bytes| StoreStats { bytes_on_disk: 1_000, free_bytes, commits: 1 };
+    assert!(check_space(&stats(None)).is_ok());
+    assert!(check_space(&stats(Some(SPARE_BYTES + 1_000))).is_ok());
+    let problem = check_space(&stats(Some(SPARE_BYTES + 999))).unwrap_err();
+    assert!(problem.contains("make room"), "{problem}");
+}
