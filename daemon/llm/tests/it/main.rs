@@ -6,6 +6,7 @@ mod anthropic;
 mod cases_history;
 mod cases_streams;
 mod cases_tools;
+mod chaos;
 mod endings;
 mod local;
 mod offline;
