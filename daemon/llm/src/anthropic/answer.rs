@@ -154,7 +154,8 @@ impl MessagesDecoder {
                 Ok(())
             }
             b"error" => Err(Refusal::from_event(data).into_error(&self.error_text)),
-            b"message" => self.on_whole_message(event),
+            // Also the name of an event that has none, which says nothing.
+            b"message" if event.content.is_some() => self.on_whole_message(event),
             // Pings, ends of blocks, and what will be new.
             _ => Ok(()),
         }

@@ -260,11 +260,14 @@ fn what_is_new_is_passed_over() {
     events.insert(1, json!({"type": "something_new", "delta": 7, "index": {}}));
     events.insert(2, block(9, &json!({"type": "server_tool_use", "id": "x", "name": "y"})));
     events.insert(3, delta(9, &json!({"type": "new_delta", "stuff": 1})));
+    events.insert(1, json!({"something": "without a type"}));
     events.insert(4, json!({"type": "message_delta", "delta": {"container": {}}, "usage": {}}));
     let (_, text, end) = fold(&events);
     assert_eq!(text, "hi");
     let end = end.expect("an answer");
     assert_eq!((end.tool_calls, end.native), (Vec::new(), None));
+    // None of it is an end.
+    assert_eq!(code(&events[..events.len() - 2]), "PROVIDER_STREAM_CUT");
 }
 
 #[test]
