@@ -17,6 +17,7 @@ mod editor_helper;
 mod gate;
 pub(crate) mod input;
 pub(crate) mod lines;
+mod models;
 mod rows;
 mod screen;
 mod slash;

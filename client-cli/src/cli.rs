@@ -120,6 +120,17 @@ Examples:
     /// List, show, rename, delete, copy, export and import sessions
     #[command(subcommand)]
     Sessions(SessionsCommand),
+    /// List models, what is known of them, and who has which role
+    #[command(after_help = "\
+Models that an endpoint offers come first; the others are those of the
+catalogue. Prices are in US dollars per million tokens of requests and of
+answers. `agentctl config init` shows how endpoints, roles and models are
+configured.
+
+Examples:
+  agentctl models
+  agentctl models --json | jq -r '.models[] | select(.available).name'")]
+    Models(JsonArgs),
     /// Show how the daemon is; none is started for that
     Status(JsonArgs),
     /// Look at everything that can be wrong, with a remedy for each
@@ -195,9 +206,39 @@ pub(crate) struct ChatArgs {
     /// Which session.
     #[command(flatten)]
     pub(crate) which: WhichSession,
-    /// Model that answers from the next turn on
+    /// Model and effort.
+    #[command(flatten)]
+    pub(crate) wishes: Wishes,
+}
+
+/// What a session's turns are like from the next one on.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct Wishes {
+    /// Model that answers from the next turn on; `default` for the daemon's
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
+    /// How long it reasons from the next turn on; `default` for the model's own
+    #[arg(long, value_name = "LEVEL", value_enum, hide_possible_values = false)]
+    pub(crate) effort: Option<EffortArg>,
+}
+
+/// How long a model reasons.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EffortArg {
+    /// As the model does by itself.
+    Default,
+    /// Not at all, where the model can do without.
+    Off,
+    /// As little as the model can.
+    Minimal,
+    /// Little.
+    Low,
+    /// Some.
+    Medium,
+    /// Much.
+    High,
+    /// As much as the model can.
+    Max,
 }
 
 /// What happens to a message when a turn is running.
@@ -237,9 +278,9 @@ pub(crate) struct SendArgs {
     /// Which session.
     #[command(flatten)]
     pub(crate) which: WhichSession,
-    /// Model that answers from the next turn on
-    #[arg(long, value_name = "MODEL")]
-    pub(crate) model: Option<String>,
+    /// Model and effort.
+    #[command(flatten)]
+    pub(crate) wishes: Wishes,
     /// What to do when a turn is running
     #[arg(long, value_enum, default_value_t)]
     pub(crate) delivery: DeliveryChoice,
@@ -289,6 +330,12 @@ Examples:
 Examples:
   agentctl sessions rename last \"tax return\"")]
     Rename(RenameArgs),
+    /// Set the model or the effort of a session from the next turn on
+    #[command(after_help = "\
+Examples:
+  agentctl sessions set last --model gpt-5 --effort low
+  agentctl sessions set last --effort default")]
+    Set(SetArgs),
     /// Remove sessions with all they hold
     Delete(DeleteArgs),
     /// Copy a session up to an event into a new one
@@ -348,6 +395,21 @@ pub(crate) struct RenameArgs {
     /// The title; several words are joined by spaces
     #[arg(value_name = "TITLE", required = true)]
     pub(crate) title: Vec<String>,
+}
+
+/// Options of `sessions set`.
+#[derive(Debug, Clone, Args)]
+#[command(group(clap::ArgGroup::new("what").required(true).multiple(true)))]
+pub(crate) struct SetArgs {
+    /// Session by id, by a unique beginning, such as lists show, or `last`
+    #[arg(value_name = "ID")]
+    pub(crate) session: String,
+    /// Model that answers; `default` for the daemon's
+    #[arg(long, value_name = "MODEL", group = "what")]
+    pub(crate) model: Option<String>,
+    /// How long it reasons; `default` for the model's own
+    #[arg(long, value_name = "LEVEL", value_enum, group = "what")]
+    pub(crate) effort: Option<EffortArg>,
 }
 
 /// Options of `sessions delete`.
@@ -607,6 +669,10 @@ mod tests {
         check("agentctl sessions fork 01JZ --at 0", false);
         check("agentctl --home /tmp/x --no-start status --json", true);
         check("agentctl status --socket /tmp/s --color never", true);
+        check("agentctl models --json", true);
+        check("agentctl send --effort much x", false);
+        check("agentctl sessions set last --effort low", true);
+        check("agentctl sessions set last", false);
         check("agentctl config show", true);
         check("agentctl completions fish", true);
     }

@@ -7,6 +7,7 @@ mod completions;
 mod config;
 mod doctor;
 mod logs;
+pub(crate) mod models;
 mod reload;
 mod send;
 mod service;
@@ -36,6 +37,7 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Send(args) => Box::pin(send::run(&args, &app)).await,
         Command::Attach(args) => Box::pin(attach::run(&args, &app)).await,
         Command::Sessions(command) => Box::pin(sessions::run(&command, &app)).await,
+        Command::Models(args) => models::run(&args, &app).await,
         Command::Status(args) => status::run(&args, &app).await,
         Command::Doctor(args) => doctor::run(&args, &app).await,
         Command::Logs(args) => Box::pin(logs::run(&args, &app)).await,

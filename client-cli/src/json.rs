@@ -7,6 +7,7 @@
 
 mod diagnostics;
 mod event;
+mod model;
 mod session;
 mod status;
 
@@ -14,6 +15,7 @@ use agentd_proto::v1;
 
 pub(crate) use diagnostics::{CheckView, LogRecordView};
 pub(crate) use event::EventView;
+pub(crate) use model::ModelsView;
 pub(crate) use session::{DetailView, SessionView};
 pub(crate) use status::{StatusView, VersionView};
 

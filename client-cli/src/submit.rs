@@ -7,7 +7,8 @@ use agentd_shared::client_ids::new_ulid;
 use agentd_shared::{Client, ErrorKind, RpcError};
 
 use crate::app::App;
-use crate::cli::{DeliveryChoice, PriorityChoice};
+use crate::cli::{DeliveryChoice, PriorityChoice, Wishes};
+use crate::which::model_on_the_wire;
 
 /// Pauses between attempts while the daemon is away or busy. Their sum is the longest wait.
 const PAUSES_MS: [u64; 6] = [100, 200, 500, 1_000, 2_000, 4_000];
@@ -141,18 +142,18 @@ impl Pauses {
 /// What the daemon refuses it with.
 pub(crate) async fn create_session(
     client: &Client,
-    model: Option<&str>,
+    wishes: &Wishes,
 ) -> Result<v1::Session, RpcError> {
     let workspace = std::env::current_dir()
         .ok()
         .and_then(|dir| dir.into_os_string().into_string().ok())
         .unwrap_or_default();
     let request = v1::CreateSessionRequest {
-        effort: 0,
+        effort: wishes.effort.map_or(v1::Effort::Unspecified, v1::Effort::from).into(),
         session_id: new_ulid(),
         title: String::new(),
         workspace,
-        model: model.unwrap_or_default().to_owned(),
+        model: model_on_the_wire(wishes.model.as_deref().unwrap_or_default()).to_owned(),
     };
     let response = client.session().create_session(request).await?.into_inner();
     Ok(response.session.unwrap_or_default())

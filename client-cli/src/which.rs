@@ -4,7 +4,7 @@ use agentd_proto::v1;
 use agentd_shared::Client;
 
 use crate::app::rpc_failure;
-use crate::cli::WhichSession;
+use crate::cli::{EffortArg, WhichSession, Wishes};
 use crate::exit::Failure;
 use crate::{ids, submit};
 
@@ -17,7 +17,7 @@ pub(crate) struct Chosen {
     pub(crate) is_new: bool,
 }
 
-/// Finds or creates the session that the options name, and sets its model when one is given.
+/// Finds or creates the session that the options name, and sets what is wished for it.
 ///
 /// # Errors
 /// A report when there is no such session, or the daemon refuses.
@@ -25,17 +25,15 @@ pub(crate) async fn choose(
     client: &Client,
     author: v1::Author,
     which: &WhichSession,
-    model: Option<&str>,
+    wishes: &Wishes,
 ) -> Result<Chosen, Failure> {
     let found = match &which.session {
         Some(wanted) => Some(ids::resolve(client, wanted).await?),
         None if which.resume => ids::newest(client).await?.map(|session| session.session_id),
         None => None,
     };
-    let Some(session_id) = found else { return create(client, model).await };
-    if let Some(model) = model {
-        set_model(client, author, &session_id, model).await?;
-    }
+    let Some(session_id) = found else { return create(client, wishes).await };
+    set(client, author, &session_id, wishes).await?;
     Ok(Chosen { session_id, is_new: false })
 }
 
@@ -43,30 +41,53 @@ pub(crate) async fn choose(
 ///
 /// # Errors
 /// A report when the daemon refuses.
-pub(crate) async fn create(client: &Client, model: Option<&str>) -> Result<Chosen, Failure> {
-    let session = submit::create_session(client, model)
+pub(crate) async fn create(client: &Client, wishes: &Wishes) -> Result<Chosen, Failure> {
+    let session = submit::create_session(client, wishes)
         .await
         .map_err(|error| rpc_failure("cannot create a session", error))?;
     Ok(Chosen { session_id: session.session_id, is_new: true })
 }
 
-/// Sets the model of a session; empty for the daemon's default.
+/// Sets model and effort of a session; nothing is asked where nothing is wished.
 ///
 /// # Errors
 /// A report when the daemon refuses.
-pub(crate) async fn set_model(
+pub(crate) async fn set(
     client: &Client,
     author: v1::Author,
     session_id: &str,
-    model: &str,
+    wishes: &Wishes,
 ) -> Result<(), Failure> {
+    let Wishes { model, effort } = wishes;
+    if model.is_none() && effort.is_none() {
+        return Ok(());
+    }
     let request = v1::UpdateSessionRequest {
-        effort: None,
+        effort: effort.map(|effort| v1::Effort::from(effort).into()),
         session_id: session_id.to_owned(),
         title: None,
-        model: Some(model.to_owned()),
+        model: model.as_deref().map(|model| model_on_the_wire(model).to_owned()),
         author: Some(author),
     };
     let answer = client.session().update_session(request).await;
-    answer.map(drop).map_err(|status| rpc_failure("cannot set the model", status))
+    answer.map(drop).map_err(|status| rpc_failure("cannot set model or effort", status))
+}
+
+/// The daemon's default has no name on the wire.
+pub(crate) fn model_on_the_wire(model: &str) -> &str {
+    if model == "default" { "" } else { model }
+}
+
+impl From<EffortArg> for v1::Effort {
+    fn from(effort: EffortArg) -> Self {
+        match effort {
+            EffortArg::Default => Self::Unspecified,
+            EffortArg::Off => Self::Off,
+            EffortArg::Minimal => Self::Minimal,
+            EffortArg::Low => Self::Low,
+            EffortArg::Medium => Self::Medium,
+            EffortArg::High => Self::High,
+            EffortArg::Max => Self::Max,
+        }
+    }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use agentd_proto::v1::admin_service_client::AdminServiceClient;
 use agentd_proto::v1::diagnostics_service_client::DiagnosticsServiceClient;
 use agentd_proto::v1::event_service_client::EventServiceClient;
+use agentd_proto::v1::model_service_client::ModelServiceClient;
 use agentd_proto::v1::session_service_client::SessionServiceClient;
 use agentd_proto::v1::turn_service_client::TurnServiceClient;
 use tonic::service::Interceptor;
@@ -96,6 +97,13 @@ impl Client {
     /// Pages of logs and read cursors. `Attach` goes through [`crate::Attachment`].
     pub fn event(&self) -> EventServiceClient<CommandChannel> {
         EventServiceClient::new(self.commands.clone())
+            .max_decoding_message_size(MAX_MESSAGE_BYTES)
+            .max_encoding_message_size(MAX_MESSAGE_BYTES)
+    }
+
+    /// Models.
+    pub fn model(&self) -> ModelServiceClient<CommandChannel> {
+        ModelServiceClient::new(self.commands.clone())
             .max_decoding_message_size(MAX_MESSAGE_BYTES)
             .max_encoding_message_size(MAX_MESSAGE_BYTES)
     }

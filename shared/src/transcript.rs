@@ -123,6 +123,14 @@ impl Transcript {
         })
     }
 
+    /// The turn that began last.
+    pub fn last_turn(&self) -> Option<&TurnMarker> {
+        self.items.iter().rev().find_map(|item| match item {
+            Item::Turn(turn) => Some(turn),
+            _ => None,
+        })
+    }
+
     /// A question.
     pub fn question(&self, question_id: &str) -> Option<&Question> {
         self.items.iter().rev().find_map(|item| match item {

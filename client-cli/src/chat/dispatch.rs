@@ -13,7 +13,7 @@ use super::lines::{self, Tone};
 use super::slash::{self, Line, SlashCommand};
 use super::traced;
 use crate::app::rpc_failure;
-use crate::cli::ExportFormat;
+use crate::cli::{ExportFormat, Wishes};
 use crate::command::sessions::export::{self, Sink};
 use crate::command::{sessions, status};
 use crate::exit::{Exit, Failure};
@@ -54,7 +54,7 @@ impl Conversation<'_> {
         for warning in &status.warnings {
             self.view.aside(Tone::Warn, &format!("◆ {warning}"));
         }
-        with_vocabulary(&self.vocabulary, |vocabulary| vocabulary.models = provider.models);
+        self.learn_models().await;
         self.learn_sessions().await;
         Ok(())
     }
@@ -169,7 +169,7 @@ impl Conversation<'_> {
         match command {
             SlashCommand::Help => self.say(slash::help()),
             SlashCommand::New => {
-                let chosen = which::create(&self.client, None).await?;
+                let chosen = which::create(&self.client, &Wishes::default()).await?;
                 self.go(&chosen).await;
             }
             SlashCommand::Sessions => {
@@ -195,12 +195,9 @@ impl Conversation<'_> {
                 sessions::rename::rename(&self.client, author, &self.session_id, argument).await?;
             }
             SlashCommand::Model if argument.is_empty() => self.show_models().await?,
-            SlashCommand::Model => {
-                let model = if argument == "default" { "" } else { argument };
-                let author = self.app.author();
-                which::set_model(&self.client, author, &self.session_id, model).await?;
-                self.warn_of_unknown_model(model).await;
-            }
+            SlashCommand::Model => self.set_model(argument).await?,
+            SlashCommand::Effort if argument.is_empty() => self.show_effort().await?,
+            SlashCommand::Effort => self.set_effort(argument).await?,
             SlashCommand::Status => {
                 let status = status::fetch(&self.client).await?;
                 let width = self.view.canvas.look().width;
@@ -236,7 +233,7 @@ impl Conversation<'_> {
         Ok(())
     }
 
-    fn say(&mut self, lines: Vec<String>) {
+    pub(super) fn say(&mut self, lines: Vec<String>) {
         for line in lines {
             if line.is_empty() {
                 self.view.canvas.gap();
@@ -253,34 +250,9 @@ impl Conversation<'_> {
         self.view.aside(Tone::Dim, &format!("◆ {kind} {}", chosen.session_id));
     }
 
-    async fn session(&self) -> Result<v1::Session, Failure> {
+    pub(super) async fn session(&self) -> Result<v1::Session, Failure> {
         let detail = sessions::show::fetch(&self.client, &self.session_id).await?;
         Ok(detail.session.unwrap_or_default())
-    }
-
-    /// A provider may take models that it does not list, so that a strange one is set all the same.
-    async fn warn_of_unknown_model(&mut self, model: &str) {
-        let Ok(status) = status::fetch(&self.client).await else { return };
-        let known = status.provider.unwrap_or_default().models;
-        if !model.is_empty() && !known.is_empty() && !known.iter().any(|name| name == model) {
-            let model = one_line(model, 40);
-            let text = format!("the provider does not list \"{model}\"; /model shows what it has");
-            self.view.aside(Tone::Warn, &text);
-        }
-    }
-
-    async fn show_models(&mut self) -> Result<(), Failure> {
-        let status = status::fetch(&self.client).await?;
-        let provider = status.provider.unwrap_or_default();
-        let current = match self.session().await?.model.as_str() {
-            "" => format!("{} (the daemon's default)", provider.model),
-            model => model.to_owned(),
-        };
-        let mut lines = vec![format!("model: {current}")];
-        lines.extend(provider.models.iter().map(|model| format!("  {model}")));
-        self.say(lines);
-        with_vocabulary(&self.vocabulary, |vocabulary| vocabulary.models = provider.models);
-        Ok(())
     }
 
     async fn trace(&mut self, argument: &str) -> Result<(), Failure> {

@@ -11,8 +11,11 @@ use rustyline::hint::{Hinter, HistoryHinter};
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, Helper};
 
+use clap::ValueEnum as _;
+
 use super::gate::Gate;
 use super::slash::{self, Completes};
+use crate::cli::EffortArg;
 use crate::style;
 
 /// What can be completed now. The conversation writes it, the editor reads it.
@@ -115,11 +118,18 @@ fn complete(typed: &str, vocabulary: &Vocabulary) -> (usize, Vec<Pair>) {
         Completes::Nothing => Vec::new(),
         Completes::Sessions => described(&vocabulary.sessions),
         Completes::Models => plain(&vocabulary.models),
+        Completes::Efforts => plain(&effort_names()),
         Completes::OnOff => plain(&["on".to_owned(), "off".to_owned()]),
         Completes::Queue => described(&vocabulary.queue),
         Completes::Choices => plain(&vocabulary.choices),
     };
     (start, candidates)
+}
+
+/// The levels that can be asked for.
+fn effort_names() -> Vec<String> {
+    let values = EffortArg::value_variants().iter().filter_map(EffortArg::to_possible_value);
+    values.map(|value| value.get_name().to_owned()).collect()
 }
 
 fn choices(typed: &str, vocabulary: &Vocabulary) -> (usize, Vec<Pair>) {
@@ -236,6 +246,7 @@ mod tests {
         check("/switch 01jz", 8, &["01JZA"]);
         check("/switch ", 8, &["01JZA", "01KB"]);
         check("/model s", 7, &["small"]);
+        check("/effort m", 8, &["minimal", "medium", "max"]);
         check("/reasoning o", 11, &["on", "off"]);
         check("/withdraw ", 10, &["01Q"]);
         check("/title x", 7, &[]);

@@ -7,6 +7,8 @@ use agentd_proto::v1::event::Body;
 use agentd_shared::client_ids::now_ms;
 use agentd_shared::text::{human_duration, one_line};
 
+use agentd_shared::transcript::TurnMarker;
+
 use crate::style;
 
 /// Columns for the arguments and the result of a tool.
@@ -190,8 +192,21 @@ pub(crate) fn by(author: Option<&v1::Author>, me: &str) -> String {
     }
 }
 
+/// The effort of a turn, where one was asked for: what was asked for, and what was given instead.
+pub(crate) fn effort(turn: &TurnMarker) -> Option<String> {
+    let name = |effort: v1::Effort| crate::json::effort(effort.into());
+    let TurnMarker { effort_requested, effort_effective, .. } = turn;
+    match (*effort_requested, *effort_effective) {
+        (v1::Effort::Unspecified, _) => None,
+        (requested, v1::Effort::Unspecified) => Some(format!("{} (not offered)", name(requested))),
+        (requested, effective) if requested == effective => Some(name(requested)),
+        (requested, effective) => Some(format!("{}→{}", name(requested), name(effective))),
+    }
+}
+
 /// The line under a finished turn.
-pub(crate) fn footer(completed: &v1::TurnCompleted, model: &str) -> String {
+pub(crate) fn footer(completed: &v1::TurnCompleted, turn: Option<&TurnMarker>) -> String {
+    let model = turn.map_or("", |turn| turn.model.as_str());
     let took = human_duration(Duration::from_millis(completed.elapsed_ms));
     let usage = completed.usage.unwrap_or_default();
     let about = if usage.estimated { "~" } else { "" };
@@ -201,6 +216,10 @@ pub(crate) fn footer(completed: &v1::TurnCompleted, model: &str) -> String {
     if !model.is_empty() {
         text.push_str(" · ");
         text.push_str(&one_line(model, NAME_WIDTH));
+    }
+    if let Some(effort) = turn.and_then(effort) {
+        text.push_str(" · effort ");
+        text.push_str(&effort);
     }
     match completed.end() {
         v1::TurnEnd::Unspecified | v1::TurnEnd::Answered => {}
@@ -213,6 +232,8 @@ pub(crate) fn footer(completed: &v1::TurnCompleted, model: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use agentd_shared::transcript::TurnState;
+
     use super::*;
 
     fn check(body: Body, expect: Option<&str>) {
@@ -250,9 +271,30 @@ mod tests {
         let usage = v1::Usage { prompt_tokens: 300, completion_tokens: 12, ..Default::default() };
         let mut completed =
             v1::TurnCompleted { elapsed_ms: 1_234, usage: Some(usage), ..Default::default() };
-        assert_eq!(footer(&completed, "m1"), "└ 1.2 s · 312 tokens · m1");
-        assert_eq!(footer(&completed, ""), "└ 1.2 s · 312 tokens");
+        let mut turn = TurnMarker {
+            turn_id: "T".into(),
+            seq: 1,
+            started_at_ms: 0,
+            item_ids: Vec::new(),
+            provider: "p".into(),
+            model: "m1".into(),
+            effort_requested: v1::Effort::Unspecified,
+            effort_effective: v1::Effort::Unspecified,
+            state: TurnState::Running,
+        };
+        assert_eq!(footer(&completed, Some(&turn)), "└ 1.2 s · 312 tokens · m1");
+        assert_eq!(footer(&completed, None), "└ 1.2 s · 312 tokens");
         completed.end = v1::TurnEnd::Refused.into();
-        assert!(footer(&completed, "m1").ends_with("· refused by the provider"));
+        assert!(footer(&completed, Some(&turn)).ends_with("· refused by the provider"));
+        for (requested, effective, expect) in [
+            (v1::Effort::High, v1::Effort::High, "high"),
+            (v1::Effort::Max, v1::Effort::High, "max→high"),
+            (v1::Effort::Max, v1::Effort::Unspecified, "max (not offered)"),
+        ] {
+            turn.effort_requested = requested;
+            turn.effort_effective = effective;
+            let footer = footer(&v1::TurnCompleted::default(), Some(&turn));
+            assert!(footer.ends_with(&format!(" · m1 · effort {expect}")), "{footer}");
+        }
     }
 }

@@ -15,6 +15,8 @@ pub(crate) enum SlashCommand {
     Title,
     /// Shows or sets the model.
     Model,
+    /// Shows or sets the effort.
+    Effort,
     /// Shows how the daemon is.
     Status,
     /// Shows token counts.
@@ -69,6 +71,8 @@ pub(crate) enum Completes {
     Sessions,
     /// Names of models.
     Models,
+    /// Levels of effort.
+    Efforts,
     /// "on" and "off".
     OnOff,
     /// Ids of queued messages.
@@ -106,6 +110,13 @@ pub(crate) const TABLE: &[Entry] = &[
         "[NAME]",
         "show or set the model; `default` for the daemon's",
         Completes::Models,
+    ),
+    entry(
+        SlashCommand::Effort,
+        &["effort"],
+        "[LEVEL]",
+        "show or set how long it reasons; `default` for the model's own",
+        Completes::Efforts,
     ),
     entry(SlashCommand::Status, &["status"], "", "how the daemon is", Completes::Nothing),
     entry(

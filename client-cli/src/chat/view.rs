@@ -154,8 +154,9 @@ impl View {
             Body::AssistantMessage(message) => self.assistant(message),
             Body::QuestionAsked(asked) => self.question(asked),
             Body::TurnCompleted(completed) => {
-                let model = self.model_of(&event.turn_id);
-                self.note(Tone::Dim, &lines::footer(completed, &model));
+                let turn = self.transcript.turn(&event.turn_id);
+                let footer = lines::footer(completed, turn);
+                self.note(Tone::Dim, &footer);
                 self.canvas.gap();
             }
             Body::TurnFailed(failed) => {
@@ -223,10 +224,6 @@ impl View {
     fn preview(&self, item_id: &str) -> String {
         let text = self.transcript.message(item_id).map_or("a message", |known| &known.text);
         one_line(text, PREVIEW_WIDTH)
-    }
-
-    fn model_of(&self, turn_id: &str) -> String {
-        self.transcript.turn(turn_id).map_or(String::new(), |turn| turn.model.clone())
     }
 
     fn question(&mut self, asked: &v1::QuestionAsked) {

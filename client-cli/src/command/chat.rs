@@ -30,7 +30,7 @@ pub(super) async fn run(args: &ChatArgs, app: &App) -> Result<Exit, Failure> {
             Err(_stop) => return Ok(Exit::CtrlC),
         }
     }
-    let chosen = which::choose(&client, app.author(), &args.which, args.model.as_deref()).await?;
+    let chosen = which::choose(&client, app.author(), &args.which, &args.wishes).await?;
     if !scripted && let Err(error) = ensure_private_dir(&app.paths.state_dir) {
         app.output.note(&format!("warning: no history is kept: {error}"));
     }

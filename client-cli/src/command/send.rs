@@ -36,7 +36,7 @@ pub(super) async fn run(args: &SendArgs, app: &App) -> Result<Exit, Failure> {
             .hint("agentctl send \"your question\""));
     }
     let client = app.client().await?;
-    let chosen = which::choose(&client, app.author(), &args.which, args.model.as_deref()).await?;
+    let chosen = which::choose(&client, app.author(), &args.which, &args.wishes).await?;
     if chosen.is_new && !args.json {
         app.output.dim_note(&format!("session {}", chosen.session_id));
     }

@@ -6,6 +6,7 @@ mod fork;
 mod import;
 pub(crate) mod list;
 pub(crate) mod rename;
+mod set;
 pub(crate) mod show;
 
 use crate::app::App;
@@ -18,6 +19,7 @@ pub(super) async fn run(command: &SessionsCommand, app: &App) -> Result<Exit, Fa
         SessionsCommand::List(args) => list::run(args, app).await,
         SessionsCommand::Show(args) => show::run(args, app).await,
         SessionsCommand::Rename(args) => rename::run(args, app).await,
+        SessionsCommand::Set(args) => set::run(args, app).await,
         SessionsCommand::Delete(args) => delete::run(args, app).await,
         SessionsCommand::Fork(args) => fork::run(args, app).await,
         SessionsCommand::Export(args) => export::run(args, app).await,

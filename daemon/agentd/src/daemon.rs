@@ -562,6 +562,7 @@ async fn serve_connections(
         .add_service(v1::turn_service_server::TurnServiceServer::new(service.clone()))
         .add_service(v1::event_service_server::EventServiceServer::new(service.clone()))
         .add_service(v1::diagnostics_service_server::DiagnosticsServiceServer::new(service.clone()))
+        .add_service(v1::model_service_server::ModelServiceServer::new(service.clone()))
         .add_service(v1::admin_service_server::AdminServiceServer::new(service))
         .add_service(health_service)
         .add_optional_service(reflection)

@@ -8,6 +8,7 @@ mod detached;
 mod diagnostics;
 mod event;
 mod from_proto;
+mod model;
 mod peer;
 mod session;
 pub(crate) mod status;

@@ -168,6 +168,8 @@ impl Transcript {
             item_ids: started.item_ids.clone(),
             provider: started.provider.clone(),
             model: started.model.clone(),
+            effort_requested: started.effort_requested(),
+            effort_effective: started.effort_effective(),
             state: TurnState::Running,
         }));
         Change::Turn { turn_id: event.turn_id.clone() }
@@ -188,6 +190,8 @@ impl Transcript {
                 item_ids: Vec::new(),
                 provider: String::new(),
                 model: String::new(),
+                effort_requested: v1::Effort::Unspecified,
+                effort_effective: v1::Effort::Unspecified,
                 state,
             })),
         }

@@ -138,6 +138,10 @@ pub struct TurnMarker {
     pub provider: String,
     /// Model that answers.
     pub model: String,
+    /// Effort that was asked for; unspecified where none was.
+    pub effort_requested: v1::Effort,
+    /// Effort that the model was given.
+    pub effort_effective: v1::Effort,
     /// Where it stands.
     pub state: TurnState,
 }

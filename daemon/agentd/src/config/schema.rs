@@ -113,7 +113,7 @@ pub enum ProviderKind {
     OpenAi,
     /// api.deepseek.com.
     DeepSeek,
-    /// api.anthropic.com, through its OpenAI-compatible endpoint.
+    /// api.anthropic.com, or any endpoint of the Messages API.
     Anthropic,
     /// openrouter.ai.
     OpenRouter,

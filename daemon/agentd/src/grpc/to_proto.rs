@@ -3,11 +3,13 @@
 mod endpoint;
 mod event;
 mod item;
+mod model;
 mod session;
 
 pub(super) use endpoint::endpoint;
 pub(super) use event::{delta, event, presence};
 pub(super) use item::question_asked;
+pub(super) use model::{model, role};
 pub(super) use session::{participant, queued_message, record, view};
 
 /// A length on the wire.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agentd_llm::{
-    LlmError, OpenAiCompatible, OpenAiOptions, Provider, Reach, Secret, Timeouts, http_client,
-    probe_local,
+    Anthropic, AnthropicOptions, LlmError, ModelApi, OpenAiCompatible, OpenAiOptions, Provider,
+    Reach, Secret, Timeouts, http_client, probe_local,
 };
 
 use super::preset::{self, Preset};
@@ -86,7 +86,7 @@ impl Search<'_> {
             let message = format!("set {key_env} or {section}.api_key_file");
             return Err(LlmError::NoKey { message });
         }
-        let provider = open_ai(config, base_url, api_key)?;
+        let provider = open(config, preset.api, base_url, api_key)?;
         let model = if model.is_empty() { first_model(&*provider).await } else { model.to_owned() };
         Ok(Found { provider, model, source: source.to_owned() })
     }
@@ -100,7 +100,7 @@ impl Search<'_> {
             return Ok(self.offline("none found"));
         };
         let model = first_of([config.model.as_str(), server.model.as_str()]).to_owned();
-        let provider = open_ai(config, &server.base_url, None)?;
+        let provider = open(config, ModelApi::ChatCompletions, &server.base_url, None)?;
         tracing::info!(base_url = server.base_url, model, "found a local model server");
         Ok(Found { provider, model, source: "local server".to_owned() })
     }
@@ -139,15 +139,27 @@ async fn first_model(provider: &dyn Provider) -> String {
     names.into_iter().find(is_for_chats).unwrap_or_default()
 }
 
-fn open_ai(
+/// The provider that speaks an API.
+fn open(
     config: &ProviderConfig,
+    api: ModelApi,
     base_url: &str,
     api_key: Option<Secret>,
 ) -> Result<Arc<dyn Provider>, LlmError> {
-    let mut options = OpenAiOptions::new(base_url, api_key);
-    options.timeouts = timeouts(config);
-    options.max_answer_bytes = MAX_ANSWER_BYTES;
-    Ok(Arc::new(OpenAiCompatible::new(options)?))
+    match api {
+        ModelApi::Messages => {
+            let mut options = AnthropicOptions::new(base_url, api_key);
+            options.timeouts = timeouts(config);
+            options.max_answer_bytes = MAX_ANSWER_BYTES;
+            Ok(Arc::new(Anthropic::new(options)?))
+        }
+        ModelApi::ChatCompletions | ModelApi::Responses => {
+            let mut options = OpenAiOptions::new(base_url, api_key);
+            options.timeouts = timeouts(config);
+            options.max_answer_bytes = MAX_ANSWER_BYTES;
+            Ok(Arc::new(OpenAiCompatible::new(options)?))
+        }
+    }
 }
 
 fn timeouts(config: &ProviderConfig) -> Timeouts {

@@ -75,16 +75,13 @@ fn translated(reasoning: &Reasoning) -> Reasoning {
 
 /// How this provider is told an effort. What it cannot be told must not look as if it were.
 fn spoken_by(provider: &dyn Provider, form: EffortForm) -> EffortForm {
-    let is_chat = provider.kind() == "openai-compatible";
-    match form {
-        EffortForm::Budget | EffortForm::Adaptive if is_chat => EffortForm::None,
-        EffortForm::None
-        | EffortForm::Word
-        | EffortForm::Switch
-        | EffortForm::Nested
-        | EffortForm::Budget
-        | EffortForm::Adaptive => form,
-    }
+    let is_spoken = match form {
+        EffortForm::None => true,
+        EffortForm::Budget | EffortForm::Adaptive => provider.kind() == "anthropic",
+        EffortForm::Word => provider.kind() != "anthropic",
+        EffortForm::Switch | EffortForm::Nested => provider.kind() == "openai-compatible",
+    };
+    if is_spoken { form } else { EffortForm::None }
 }
 
 /// Most tokens of an answer: what was configured, but no more than the model can.

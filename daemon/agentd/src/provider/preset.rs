@@ -1,5 +1,7 @@
 //! Endpoints that need no more than a key.
 
+use agentd_llm::ModelApi;
+
 use crate::config::ProviderKind;
 use crate::environment::Environment;
 
@@ -8,6 +10,8 @@ use crate::environment::Environment;
 pub(super) struct Preset {
     pub(super) base_url: &'static str,
     pub(super) model: &'static str,
+    /// What is spoken there.
+    pub(super) api: ModelApi,
     pub(super) key_env: &'static str,
     /// Its own host answers nobody without a key.
     pub(super) needs_key: bool,
@@ -20,6 +24,7 @@ pub(super) struct Preset {
 pub(super) const OPENAI: Preset = Preset {
     base_url: "https://api.openai.com/v1",
     model: "gpt-4o-mini",
+    api: ModelApi::ChatCompletions,
     key_env: "OPENAI_API_KEY",
     needs_key: true,
     base_url_env: "OPENAI_BASE_URL",
@@ -28,7 +33,8 @@ pub(super) const OPENAI: Preset = Preset {
 
 const DEEPSEEK: Preset = Preset {
     base_url: "https://api.deepseek.com/v1",
-    model: "deepseek-chat",
+    model: "deepseek-flash",
+    api: ModelApi::ChatCompletions,
     key_env: "DEEPSEEK_API_KEY",
     needs_key: true,
     base_url_env: "",
@@ -37,7 +43,8 @@ const DEEPSEEK: Preset = Preset {
 
 const ANTHROPIC: Preset = Preset {
     base_url: "https://api.anthropic.com/v1",
-    model: "claude-sonnet-4-5",
+    model: "claude-sonnet-5-5",
+    api: ModelApi::Messages,
     key_env: "ANTHROPIC_API_KEY",
     needs_key: true,
     base_url_env: "",
@@ -47,6 +54,7 @@ const ANTHROPIC: Preset = Preset {
 const OPENROUTER: Preset = Preset {
     base_url: "https://openrouter.ai/api/v1",
     model: "openrouter/auto",
+    api: ModelApi::ChatCompletions,
     key_env: "OPENROUTER_API_KEY",
     needs_key: true,
     base_url_env: "",
@@ -59,7 +67,15 @@ const LLAMA_CPP: Preset = local("http://127.0.0.1:8080/v1", "LLAMA_API_KEY");
 
 /// A server on this machine. Its model is the first that it lists.
 const fn local(base_url: &'static str, key_env: &'static str) -> Preset {
-    Preset { base_url, model: "", key_env, needs_key: false, base_url_env: "", model_env: "" }
+    Preset {
+        base_url,
+        model: "",
+        api: ModelApi::ChatCompletions,
+        key_env,
+        needs_key: false,
+        base_url_env: "",
+        model_env: "",
+    }
 }
 
 /// The preset of a configured kind.

@@ -50,11 +50,11 @@ async fn detection_goes_config_then_environment_then_offline() {
         (5, "openai-compatible https://api.openai.com/v1 gpt-x (environment OPENAI_API_KEY)"),
         (
             3,
-            "openai-compatible https://api.deepseek.com/v1 deepseek-chat (environment DEEPSEEK_API_KEY)",
+            "openai-compatible https://api.deepseek.com/v1 deepseek-flash (environment DEEPSEEK_API_KEY)",
         ),
         (
             2,
-            "openai-compatible https://api.anthropic.com/v1 claude-sonnet-4-5 (environment ANTHROPIC_API_KEY)",
+            "anthropic https://api.anthropic.com/v1 claude-sonnet-5-5 (environment ANTHROPIC_API_KEY)",
         ),
         (
             1,

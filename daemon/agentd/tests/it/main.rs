@@ -18,6 +18,7 @@ mod interrupts;
 mod lifecycle;
 mod limits;
 mod long_sessions;
+mod models;
 mod overload;
 mod queue;
 mod recovery;
