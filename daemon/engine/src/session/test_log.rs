@@ -2,10 +2,10 @@
 
 use agentd_domain::{
     AssistantMessage, AttemptRestarted, Author, CHOICE_CONTINUE, CHOICE_STOP, CallId, Completeness,
-    ContextTrimmed, Cost, Delivery, ErrorReport, Event, EventBody, InterruptReason, ItemId, Notice,
-    NoticeLevel, Priority, QuestionId, Seq, SessionCreated, SessionId, TimestampMs, ToolCall,
-    ToolCallFinished, ToolCallStarted, ToolEffect, ToolStatus, TurnCompleted, TurnEnd, TurnFailed,
-    TurnId, UnknownEvent, Usage, UsagePurpose, UsageRecorded,
+    ContextTrimmed, Cost, Delivery, ErrorReport, Event, EventBody, InterruptReason, ItemId,
+    NativeBlocks, Notice, NoticeLevel, Priority, QuestionId, Seq, SessionCreated, SessionId,
+    TimestampMs, ToolCall, ToolCallFinished, ToolCallStarted, ToolEffect, ToolStatus,
+    TurnCompleted, TurnEnd, TurnFailed, TurnId, UnknownEvent, Usage, UsagePurpose, UsageRecorded,
 };
 use agentd_store::PartialMessage;
 use proptest::prelude::*;
@@ -87,6 +87,25 @@ pub(crate) fn finished(id: &str, output: &str) -> ToolCallFinished {
     }
 }
 
+/// The same as an answer of Anthropic's, thinking first. The ids of its calls come again in every
+/// message where `ids` is the same.
+pub(crate) fn native_answer(id: ItemId, text: &str, calls: &[&str], ids: &str) -> AssistantMessage {
+    let mut blocks = vec![r#"{"type":"thinking","thinking":"t","signature":"s=="}"#.to_owned()];
+    if !text.is_empty() {
+        blocks.push(serde_json::json!({"type": "text", "text": text}).to_string());
+    }
+    blocks.extend(calls.iter().map(|call| {
+        let (id, name) = (format!("toolu_{ids}_{call}"), format!("tool_{call}"));
+        serde_json::json!({"type": "tool_use", "id": id, "name": name, "input": {}}).to_string()
+    }));
+    let (api, model) = ("anthropic".to_owned(), "m".to_owned());
+    AssistantMessage {
+        native: Some(NativeBlocks { api, model, blocks }),
+        reasoning: "t".to_owned(),
+        ..answer(id, text, calls)
+    }
+}
+
 /// A log and the state that it folds to.
 #[derive(Debug, Clone)]
 pub(crate) struct Log {
@@ -107,6 +126,12 @@ impl Log {
             origin: None,
         })]);
         log
+    }
+
+    /// What these events leave behind.
+    pub(crate) fn of(events: &[Event]) -> Self {
+        // Ids that no event has.
+        Self { state: fold(events), events: events.to_vec(), ids: 1_000_000 }
     }
 
     /// Appends events, a tenth of a second apart.
@@ -175,12 +200,16 @@ impl Log {
                 let delivered = decide::deliver_steering(&self.state);
                 self.add(delivered);
             }
-            Op::Answer(text, calls) if at_boundary => {
+            Op::Answer(text, calls, native) if at_boundary => {
                 let id = item(self.new_id());
                 // Ids begin anew in each answer: the same ones come again in every turn.
                 let names: Vec<String> = (0..*calls).map(|call| format!("c{call}")).collect();
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
-                self.step(answer(id, text, &names));
+                self.step(if *native {
+                    native_answer(id, text, &names, &id.to_string())
+                } else {
+                    answer(id, text, &names)
+                });
                 self.step(UsageRecorded {
                     cost: Cost::default(),
                     purpose: UsagePurpose::Turn,
@@ -280,7 +309,8 @@ pub(crate) enum Op {
     Withdraw(usize),
     Start,
     Steer,
-    Answer(String, usize),
+    /// Text, number of calls, and whether it comes with native blocks.
+    Answer(String, usize, bool),
     StartCall(ToolEffect),
     FinishCall(String),
     Retry,
@@ -308,7 +338,8 @@ fn any_op() -> impl Strategy<Value = Op> {
         1 => (0_usize..3).prop_map(Op::Withdraw),
         4 => Just(Op::Start),
         2 => Just(Op::Steer),
-        4 => (maybe, 0_usize..4).prop_map(|(text, calls)| Op::Answer(text, calls)),
+        4 => (maybe, 0_usize..4, any::<bool>())
+            .prop_map(|(text, calls, native)| Op::Answer(text, calls, native)),
         3 => effect.prop_map(Op::StartCall),
         5 => maybe.prop_map(Op::FinishCall),
         1 => Just(Op::Retry),

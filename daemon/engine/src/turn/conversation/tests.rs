@@ -1,3 +1,5 @@
+mod requests;
+
 use agentd_domain::{AssistantMessage, Delivery};
 use proptest::prelude::*;
 
@@ -241,7 +243,7 @@ fn text_that_broke_off_is_kept_when_its_turn_ended_and_void_when_it_went_on() {
     check(&[Op::Fail("half".to_owned())], &kept);
     check(&[Op::Fail(" \n".to_owned())], &["user go"]);
     check(
-        &[crash(always), Op::Answer("whole".to_owned(), 0), Op::Complete],
+        &[crash(always), Op::Answer("whole".to_owned(), 0, false), Op::Complete],
         &["user go", "model whole[]"],
     );
 }
