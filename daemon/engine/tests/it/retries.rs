@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agentd_domain::{AttemptRestarted, EventBody, TurnFailed};
+use agentd_domain::{AttemptRestarted, EventBody, Notice, TurnFailed, UsageRecorded};
 use agentd_llm::LlmError;
 
 use crate::world::{Step, Terminal, World, text};
@@ -113,4 +113,38 @@ async fn text_of_the_last_attempt_is_kept() {
         })
         .collect();
     assert_eq!(kept, ["half an ans"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_that_answers_in_place_of_another_is_named() {
+    let world = World::with_fallbacks(&["spare"]);
+    let engine = world.engine();
+    let id = world.session(&engine).await;
+    world.script(vec![Step::Refuse(LlmError::Quota { message: "no credit".to_owned() })]);
+    world.script(vec![text("half"), Step::Fail(LlmError::Cut)]);
+    world.script(vec![text("the answer")]);
+    world.send(&engine, id, "hello").await;
+    let mut terminal = Terminal::attach(&engine, id, "ann").await;
+    terminal.until_kind("turn_completed", 1).await;
+    assert_eq!(
+        terminal.kinds()[3..],
+        [
+            "turn_started",
+            "notice",
+            "attempt_restarted",
+            "usage_recorded",
+            "assistant_message",
+            "usage_recorded",
+            "turn_completed"
+        ]
+    );
+    let EventBody::Notice(Notice { text, .. }) = &terminal.events[4].body else { panic!() };
+    assert!(text.contains("no credit") && text.contains("spare is asked instead"), "{text}");
+    let EventBody::AttemptRestarted(restarted) = &terminal.events[5].body else { panic!() };
+    assert_eq!(restarted.attempt, 3, "attempts of both models count");
+    for event in &terminal.events {
+        if let EventBody::UsageRecorded(UsageRecorded { model, .. }) = &event.body {
+            assert_eq!(model, "spare", "usage is of the model that answered");
+        }
+    }
 }

@@ -153,17 +153,18 @@ fn finished(calls: Vec<(&'static str, &'static str)>) -> StreamPart {
 }
 
 /// The layers around a model, with their usual limits.
-fn stack(provider: Arc<dyn Provider>) -> Arc<dyn Provider> {
-    let candidate = Candidate {
-        model: "default".to_owned(),
+fn stack(provider: &Arc<Scripted>, fallbacks: &[&str]) -> Arc<dyn Provider> {
+    let candidate = |name: &str| Candidate {
+        model: name.to_owned(),
         info: Arc::default(),
-        provider,
+        provider: Arc::<Scripted>::clone(provider),
         endpoint: Arc::new(Endpoint::new("scripted", &EndpointLimits::default())),
         retry: RetryPolicy::default(),
         max_output_tokens: None,
         effort: None,
     };
-    Arc::new(Stack::new(candidate, Vec::new(), FallbackPolicy::default()))
+    let fallbacks = fallbacks.iter().map(|name| candidate(name)).collect();
+    Arc::new(Stack::new(candidate("default"), fallbacks, FallbackPolicy::default()))
 }
 
 /// Gives the scripted model, or what a test wants it to do first.
@@ -243,12 +244,17 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new() -> Self {
+        Self::with_fallbacks(&[])
+    }
+
+    /// A world whose model has others that answer when it cannot.
+    pub(crate) fn with_fallbacks(fallbacks: &[&str]) -> Self {
         let provider = Arc::new(Scripted::default());
         let config = EngineConfig { titles: TitlePolicy::FirstMessage, ..EngineConfig::default() };
         Self {
             store: Arc::new(FaultyStore::new()),
             models: Arc::new(Models {
-                stack: stack(Arc::<Scripted>::clone(&provider)),
+                stack: stack(&provider, fallbacks),
                 before: Mutex::default(),
                 context_tokens: AtomicU64::new(100_000),
                 info: Mutex::default(),
