@@ -3,7 +3,8 @@
 use std::process::{Output, Stdio};
 
 use agentd_testkit::{Home, LlmServer, Reply};
-use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader, Lines};
+use tokio::net::TcpStream;
 use tokio::process::{Child, ChildStdout, Command};
 
 use crate::two_terminals::{agentd, agentd_program};
@@ -135,4 +136,46 @@ async fn a_doctor_without_a_daemon_says_so() {
     let seen = run(&home, &["doctor", "--json", "--no-start"]).await;
     assert_eq!(outcomes(&seen), [("daemon".to_owned(), "fail".to_owned())]);
     assert_eq!(seen.status.code(), Some(1));
+}
+
+async fn http(address: &str, request: &str) -> String {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    answer
+}
+
+#[tokio::test]
+async fn figures_are_handed_out_on_loopback_and_not_to_web_pages() {
+    let llm = LlmServer::start().await;
+    let daemon = agentd().llm(&llm).set("metrics.listen", "127.0.0.1:0").start().await;
+    llm.push(Reply::text("hello"));
+    assert!(run(daemon.home(), &["send", "hi"]).await.status.success());
+    let logs = run(daemon.home(), &["logs", "--json"]).await;
+    let address = stdout(&logs)
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .find(|record| record["message"] == "figures at /metrics")
+        .and_then(|record| record["fields"]["address"].as_str().map(str::to_owned))
+        .unwrap();
+    let figures = http(&address, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").await;
+    assert!(figures.starts_with("HTTP/1.1 200 OK"), "{figures}");
+    for expect in [
+        "content-type: application/openmetrics-text",
+        "outcome=\"ok\"} ",
+        "agentd_sessions_live 1",
+        "agentd_resident_memory_bytes ",
+        "# EOF",
+    ] {
+        assert!(figures.contains(expect), "{expect} is not in\n{figures}");
+    }
+    // A page under a name of its own that leads here, and one that says where it is from.
+    for headers in ["Host: evil.test", "Host: localhost\r\nOrigin: https://evil.test"] {
+        let answer = http(&address, &format!("GET /metrics HTTP/1.1\r\n{headers}\r\n\r\n")).await;
+        assert!(answer.starts_with("HTTP/1.1 403"), "{answer}");
+    }
+    let answer = http(&address, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await;
+    assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
+    daemon.terminate().await;
 }

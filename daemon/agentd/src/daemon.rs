@@ -30,6 +30,7 @@ use crate::environment::Environment;
 use crate::grpc::{Context, Peers, Service};
 use crate::listener::{Door, ListenError, Place};
 use crate::logging::{LogLevel, LogRing};
+use crate::metrics::{Gauges, Metrics, MetricsServer};
 use crate::provider::Models;
 use crate::submit::SubmitPath;
 use crate::supervisor::{Attended, HandedOver, Notifier, Supervisor, attend, status_line};
@@ -169,6 +170,7 @@ pub struct Daemon {
     /// The run before this one only made room for it.
     was_handed_over: bool,
     backups: Backups,
+    metrics: Arc<Metrics>,
 }
 
 /// What keeps other daemons away.
@@ -245,12 +247,14 @@ impl Daemon {
         let (engine_config_tx, engine_config) = watch::channel(loaded.config.engine());
         let config_file = paths.config_file();
         let (config_tx, config_rx) = watch::channel(loaded.config);
-        let models = Arc::new(Models::new(
+        let metrics = Metrics::new();
+        let models = Models::new(
             config_rx.clone(),
             env.clone(),
             config_file.display().to_string(),
             Some(paths.learned_models_file()),
-        ));
+        );
+        let models = Arc::new(models.watched_by(Arc::<Metrics>::clone(&metrics)));
         let access = config_rx.borrow().daemon.socket_access;
         let (door, socket_lock) = match passed {
             Some((passed, false)) => (Door::of_systemd(passed, access)?, None),
@@ -341,6 +345,7 @@ impl Daemon {
             watchdog,
             was_handed_over,
             backups,
+            metrics,
         })
     }
 
@@ -383,6 +388,7 @@ impl Daemon {
             watchdog,
             was_handed_over,
             backups,
+            metrics,
         } = self;
         let accepting = CancellationToken::new();
         let mut server = tokio::task::JoinSet::new();
@@ -411,6 +417,9 @@ impl Daemon {
             engine: engine.clone(),
         }));
         let backups = background.spawn(backups.run());
+        if let Some(metrics) = metrics_server(&config, &engine, &control, metrics).await {
+            background.spawn(metrics.serve());
+        }
         notifier.ready(&status_line(engine.stats()));
         tracing::info!(socket = %socket.display(), pid = std::process::id(), "ready");
         tokio::select! {
@@ -575,6 +584,30 @@ async fn serve_connections(
         .await;
     if let Err(error) = served {
         tracing::error!(%error, "the server broke off");
+    }
+}
+
+/// Listens for who wants the figures. That they cannot be had is no reason not to run.
+async fn metrics_server(
+    config: &watch::Receiver<Config>,
+    engine: &Engine,
+    control: &Control,
+    metrics: Arc<Metrics>,
+) -> Option<MetricsServer> {
+    let address = config.borrow().metrics.address()?;
+    let started_at_ms = control.facts().started_at_ms;
+    let gauges = Gauges { engine: engine.clone(), metrics, started_at_ms };
+    match MetricsServer::bind(address, gauges).await {
+        Ok(server) => {
+            let address = server.address().map_or_else(|_unknown| address, |bound| bound);
+            tracing::info!(%address, "figures at /metrics");
+            Some(server)
+        }
+        Err(error) => {
+            let why = std::error::Error::source(&error).map(|why| format!(": {why}"));
+            control.warn(format!("there are no figures: {error}{}", why.unwrap_or_default()));
+            None
+        }
     }
 }
 

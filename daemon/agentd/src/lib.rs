@@ -17,6 +17,8 @@ mod backups;
 mod checks;
 mod grpc;
 mod listener;
+mod metrics;
+mod process;
 mod submit;
 
 pub use agentd_store::CrashPoints;

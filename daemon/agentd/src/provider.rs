@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use agentd_domain::Effort;
 use agentd_engine::{ModelQuery, ModelSource, ResolvedModel};
 use agentd_llm::layers::{Candidate, EndpointState, FallbackPolicy, Stack};
-use agentd_llm::{LlmError, Offline, OfflineOptions, Provider};
+use agentd_llm::{LlmError, Meter, Offline, OfflineOptions, Provider};
 use async_trait::async_trait;
 use tokio::sync::watch;
 
@@ -42,6 +42,8 @@ pub struct Models {
     /// yet, so that a server that comes up later is found.
     found: Mutex<BTreeMap<String, (ProviderConfig, Found)>>,
     learned: Arc<Learned>,
+    /// Who is told of every request.
+    watcher: Option<Arc<dyn Meter>>,
 }
 
 impl Models {
@@ -56,7 +58,14 @@ impl Models {
         let offline = Arc::new(Offline::new(OfflineOptions { config_path }));
         let learned = Arc::new(Learned::open(learned_file));
         let endpoints = Endpoints::default();
-        Self { config, env, offline, endpoints, found: Mutex::default(), learned }
+        Self { config, env, offline, endpoints, found: Mutex::default(), learned, watcher: None }
+    }
+
+    /// Tells `watcher` of every request.
+    #[must_use]
+    pub fn watched_by(mut self, watcher: Arc<dyn Meter>) -> Self {
+        self.watcher = Some(watcher);
+        self
     }
 
     /// Finds an endpoint by name.
@@ -162,7 +171,11 @@ impl ModelSource for Models {
             first.provider
         } else {
             let fallbacks = self.fallbacks(&config, &assignment).await;
-            Arc::new(Stack::new(first, fallbacks, FallbackPolicy::default()))
+            let stack = Stack::new(first, fallbacks, FallbackPolicy::default());
+            match &self.watcher {
+                Some(watcher) => Arc::new(stack.watched_by(Arc::clone(watcher))),
+                None => Arc::new(stack),
+            }
         };
         Ok(ResolvedModel {
             provider,

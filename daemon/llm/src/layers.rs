@@ -18,6 +18,7 @@ mod rate;
 mod retry;
 mod stack;
 mod trace;
+mod watched;
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,6 @@
 //! All keys with their defaults. Units are in the names.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use agentd_engine::{AutoResume, EngineConfig, TitlePolicy};
@@ -30,6 +31,8 @@ pub struct Config {
     pub roles: RolesConfig,
     /// What is known of models beyond the catalogue, by name.
     pub models: OwnModels,
+    /// Figures for Prometheus.
+    pub metrics: MetricsConfig,
 }
 
 /// `[provider]`: which model answers.
@@ -272,6 +275,21 @@ impl Default for DaemonConfig {
     }
 }
 
+/// `[metrics]`: figures for Prometheus.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MetricsConfig {
+    /// Loopback address and port that hands them out over HTTP; empty: none.
+    pub listen: String,
+}
+
+impl MetricsConfig {
+    /// The address; none when there is to be none.
+    pub fn address(&self) -> Option<SocketAddr> {
+        self.listen.parse().ok()
+    }
+}
+
 /// Why a value is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct BadValue {
@@ -324,7 +342,7 @@ impl ProviderConfig {
             return Err(BadValue::new(key("base_url"), problem));
         }
         for server in &self.local_servers {
-            if server.parse::<std::net::SocketAddr>().is_err() {
+            if server.parse::<SocketAddr>().is_err() {
                 let problem = format!("'{server}' is not an address with a port");
                 return Err(BadValue::new(key("local_servers"), problem));
             }
@@ -353,6 +371,12 @@ impl Config {
         range("store.backup_keep", self.store.backup_keep.into(), 1, 1_000)?;
         range("daemon.shutdown_timeout_ms", self.daemon.shutdown_timeout_ms, 100, 600_000)?;
         range("daemon.keepalive_ms", self.daemon.keepalive_ms, 50, 3_600_000)?;
+        let listen = &self.metrics.listen;
+        let is_loopback = self.metrics.address().is_some_and(|address| address.ip().is_loopback());
+        if !listen.is_empty() && !is_loopback {
+            let problem = format!("'{listen}' is not a loopback address with a port");
+            return Err(BadValue { key: "metrics.listen".into(), problem });
+        }
         self.provider.check("provider")?;
         self.check_roles()
     }
@@ -399,6 +423,9 @@ impl Config {
         }
         if self.daemon.socket_access != new.daemon.socket_access {
             keys.push("daemon.socket_access".to_owned());
+        }
+        if self.metrics.listen != new.metrics.listen {
+            keys.push("metrics.listen".to_owned());
         }
         if self.log.format != new.log.format {
             keys.push("log.format".to_owned());

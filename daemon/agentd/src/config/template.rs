@@ -98,6 +98,9 @@ pub const TEMPLATE: &str = r#"# agentd and its clients. Every key may be left ou
 #keepalive_ms = 30000     # a client that gives no sign of life for twice this is dropped
 #socket_access = "user"   # group: whoever may connect to a socket that systemd made acts as the daemon's user
 
+[metrics]
+#listen = ""             # "127.0.0.1:9464": figures for Prometheus at /metrics
+
 [client]
 #show_reasoning = true
 #markdown = "auto"        # auto, always, never

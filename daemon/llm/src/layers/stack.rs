@@ -26,8 +26,9 @@ use super::adapt::{ModelService, ask, provider_service};
 use super::endpoint::Endpoint;
 use super::fallback::FallbackPolicy;
 use super::retry::RetryPolicy;
+use super::watched::Watched;
 use super::{breaker, concurrency, fallback, meter, rate, retry, trace};
-use crate::{LlmError, ModelInfo, Provider, Request, ResponseStream};
+use crate::{LlmError, Meter, ModelInfo, Provider, Request, ResponseStream};
 
 /// A model that may answer.
 #[derive(Debug, Clone)]
@@ -53,6 +54,7 @@ pub struct Candidate {
 pub struct Stack {
     service: ModelService,
     provider: Arc<dyn Provider>,
+    watcher: Option<Arc<dyn Meter>>,
 }
 
 impl Stack {
@@ -63,7 +65,14 @@ impl Stack {
         let others = fallbacks.into_iter().map(|other| Layered::of(other, Place::Other)).collect();
         let service = fallback::layer(first, others, policy);
         let service = trace::layer(service, provider.kind());
-        Self { service, provider }
+        Self { service, provider, watcher: None }
+    }
+
+    /// Tells `watcher` of every attempt too, beside the requests' own meters.
+    #[must_use]
+    pub fn watched_by(mut self, watcher: Arc<dyn Meter>) -> Self {
+        self.watcher = Some(watcher);
+        self
     }
 }
 
@@ -128,7 +137,12 @@ impl Provider for Stack {
         self.provider.base_url()
     }
 
-    async fn stream(&self, request: Request) -> Result<ResponseStream, LlmError> {
+    async fn stream(&self, mut request: Request) -> Result<ResponseStream, LlmError> {
+        if let Some(watcher) = &self.watcher {
+            let watcher = Arc::clone(watcher);
+            let own = request.meter.take();
+            request.meter = Some(Arc::new(Watched { watcher, own }));
+        }
         ask(&self.service, request).await
     }
 

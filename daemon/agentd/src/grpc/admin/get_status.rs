@@ -5,6 +5,7 @@ use tonic::Status;
 
 use crate::control::ProcessFacts;
 use crate::grpc::{Context, to_proto};
+use crate::process;
 use crate::provider::ProviderReport;
 
 pub(super) async fn handle(ctx: &Context) -> Result<v1::GetStatusResponse, Status> {
@@ -40,15 +41,8 @@ pub(super) async fn handle(ctx: &Context) -> Result<v1::GetStatusResponse, Statu
         running_turns: to_proto::small(stats.running_turns),
         attached_clients: u32::try_from(stats.attached_clients).unwrap_or(u32::MAX),
         store_bytes,
-        resident_bytes: resident_bytes(),
+        resident_bytes: process::resident_bytes(),
         warnings,
         free_disk_bytes,
     })
-}
-
-/// Resident memory of this process; 0 where `/proc` does not tell.
-fn resident_bytes() -> u64 {
-    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let pages: u64 = statm.split(' ').nth(1).and_then(|field| field.parse().ok()).unwrap_or(0);
-    pages * u64::try_from(rustix::param::page_size()).unwrap_or(4096)
 }
