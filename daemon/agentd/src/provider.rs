@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use agentd_domain::Effort;
 use agentd_engine::{ModelQuery, ModelSource, ResolvedModel};
 use agentd_llm::layers::{Candidate, EndpointState, FallbackPolicy, Stack};
-use agentd_llm::{LlmError, Meter, Offline, OfflineOptions, Provider};
+use agentd_llm::{LlmError, Meter, ModelApi, Offline, OfflineOptions, Provider};
 use async_trait::async_trait;
 use tokio::sync::watch;
 
@@ -115,7 +115,7 @@ impl Models {
         max_output_tokens: Option<u32>,
         effort: Option<Effort>,
     ) -> Result<Candidate, LlmError> {
-        let Found { provider, model, source: _ } = self.find(&place.endpoint).await?;
+        let Found { provider, responses, model, source: _ } = self.find(&place.endpoint).await?;
         let settings = config.endpoint(&place.endpoint).unwrap_or(&config.provider);
         // The offline engine is its own and only model.
         let model = if self.is_offline(&*provider) {
@@ -130,6 +130,7 @@ impl Models {
         }
         let place = Place { endpoint: place.endpoint.clone(), model };
         let info = info::find(&place, &*provider, config, &self.learned);
+        let provider = responses.filter(|_| info.api == ModelApi::Responses).unwrap_or(provider);
         let configured = Some(settings.max_output_tokens).filter(|most| *most > 0);
         Ok(Candidate {
             endpoint: self.endpoints.at(provider.base_url(), settings),

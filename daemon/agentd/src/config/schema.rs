@@ -114,6 +114,9 @@ pub enum ProviderKind {
     Auto,
     /// Any OpenAI-compatible endpoint.
     OpenAi,
+    /// Any endpoint of OpenAI's Responses API.
+    #[serde(rename = "openai-responses")]
+    OpenAiResponses,
     /// api.deepseek.com.
     DeepSeek,
     /// api.anthropic.com, or any endpoint of the Messages API.

@@ -7,7 +7,7 @@ pub const TEMPLATE: &str = r#"# agentd and its clients. Every key may be left ou
 [provider]
 # auto: base_url below if set, else OPENAI_API_KEY (with OPENAI_BASE_URL, OPENAI_MODEL), DEEPSEEK_API_KEY,
 # ANTHROPIC_API_KEY, OPENROUTER_API_KEY, else a local Ollama or llama.cpp server, else offline.
-# Others: openai (any OpenAI-compatible endpoint), deepseek, anthropic, openrouter, ollama, vllm, llamacpp, offline.
+# Others: openai (any OpenAI-compatible endpoint), openai-responses, deepseek, anthropic, openrouter, ollama, vllm, llamacpp, offline.
 #kind = "auto"
 #base_url = ""            # such as "http://127.0.0.1:11434/v1"
 #model = ""

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agentd_llm::{
-    Anthropic, AnthropicOptions, LlmError, ModelApi, OpenAiCompatible, OpenAiOptions, Provider,
-    Reach, Secret, Timeouts, http_client, probe_local,
+    Anthropic, AnthropicOptions, LlmError, ModelApi, OpenAiCompatible, OpenAiOptions,
+    OpenAiResponses, Provider, Reach, ResponsesOptions, Secret, Timeouts, http_client, probe_local,
 };
 
 use super::preset::{self, Preset};
@@ -24,6 +24,8 @@ const MAX_ANSWER_BYTES: usize = 2 * 1024 * 1024;
 #[derive(Debug, Clone)]
 pub(super) struct Found {
     pub(super) provider: Arc<dyn Provider>,
+    /// The same place through the Responses API, for models that can do more there.
+    pub(super) responses: Option<Arc<dyn Provider>>,
     /// Its own model; empty when it has none.
     pub(super) model: String,
     /// How it was found.
@@ -86,9 +88,15 @@ impl Search<'_> {
             let message = format!("set {key_env} or {section}.api_key_file");
             return Err(LlmError::NoKey { message });
         }
+        // Other servers that speak Chat Completions need not speak Responses.
+        let has_both =
+            preset.api == ModelApi::ChatCompletions && base_url == preset::OPENAI.base_url;
+        let responses = has_both
+            .then(|| open(config, ModelApi::Responses, base_url, api_key.clone()))
+            .transpose()?;
         let provider = open(config, preset.api, base_url, api_key)?;
         let model = if model.is_empty() { first_model(&*provider).await } else { model.to_owned() };
-        Ok(Found { provider, model, source: source.to_owned() })
+        Ok(Found { provider, responses, model, source: source.to_owned() })
     }
 
     async fn local(&self) -> Result<Found, LlmError> {
@@ -102,12 +110,13 @@ impl Search<'_> {
         let model = first_of([config.model.as_str(), server.model.as_str()]).to_owned();
         let provider = open(config, ModelApi::ChatCompletions, &server.base_url, None)?;
         tracing::info!(base_url = server.base_url, model, "found a local model server");
-        Ok(Found { provider, model, source: "local server".to_owned() })
+        Ok(Found { provider, responses: None, model, source: "local server".to_owned() })
     }
 
     fn offline(&self, source: &str) -> Found {
         Found {
             provider: Arc::clone(self.offline),
+            responses: None,
             model: "offline".to_owned(),
             source: source.to_owned(),
         }
@@ -153,7 +162,13 @@ fn open(
             options.max_answer_bytes = MAX_ANSWER_BYTES;
             Ok(Arc::new(Anthropic::new(options)?))
         }
-        ModelApi::ChatCompletions | ModelApi::Responses => {
+        ModelApi::Responses => {
+            let mut options = ResponsesOptions::new(base_url, api_key);
+            options.timeouts = timeouts(config);
+            options.max_answer_bytes = MAX_ANSWER_BYTES;
+            Ok(Arc::new(OpenAiResponses::new(options)?))
+        }
+        ModelApi::ChatCompletions => {
             let mut options = OpenAiOptions::new(base_url, api_key);
             options.timeouts = timeouts(config);
             options.max_answer_bytes = MAX_ANSWER_BYTES;

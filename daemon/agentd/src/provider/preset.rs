@@ -31,6 +31,9 @@ pub(super) const OPENAI: Preset = Preset {
     model_env: "OPENAI_MODEL",
 };
 
+/// The same host through its newer API alone.
+const OPENAI_RESPONSES: Preset = Preset { api: ModelApi::Responses, ..OPENAI };
+
 const DEEPSEEK: Preset = Preset {
     base_url: "https://api.deepseek.com/v1",
     model: "deepseek-flash",
@@ -82,6 +85,7 @@ const fn local(base_url: &'static str, key_env: &'static str) -> Preset {
 pub(super) fn of_kind(kind: ProviderKind) -> &'static Preset {
     match kind {
         ProviderKind::Auto | ProviderKind::OpenAi | ProviderKind::Offline => &OPENAI,
+        ProviderKind::OpenAiResponses => &OPENAI_RESPONSES,
         ProviderKind::DeepSeek => &DEEPSEEK,
         ProviderKind::Anthropic => &ANTHROPIC,
         ProviderKind::OpenRouter => &OPENROUTER,

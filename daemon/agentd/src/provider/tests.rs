@@ -198,3 +198,17 @@ async fn openrouter_translates_every_model_s_efforts() {
     let value = model.info.reasoning.value(Effort::Medium).unwrap();
     assert_eq!(value.word(), Some("medium"));
 }
+
+#[tokio::test]
+async fn openai_s_own_host_is_asked_through_the_api_that_suits_the_model() {
+    let models = models("[provider]\nkind = \"openai\"", &[("OPENAI_API_KEY", "k")]);
+    let kind = async |model: &str| resolved(&models, model, None).await.provider.kind();
+    assert_eq!(kind("gpt-6.2-sol").await, "openai-responses");
+    assert_eq!(kind("gpt-4o").await, "openai-compatible");
+    let other = r#"provider = { kind = "openai", base_url = "http://127.0.0.1:9/v1" }"#;
+    let other = self::models(other, &[]);
+    assert_eq!(resolved(&other, "gpt-6.2-sol", None).await.provider.kind(), "openai-compatible");
+    let only = r#"provider = { kind = "openai-responses", base_url = "http://127.0.0.1:9/v1" }"#;
+    let only = self::models(only, &[]);
+    assert_eq!(resolved(&only, "gpt-4o", None).await.provider.kind(), "openai-responses");
+}
