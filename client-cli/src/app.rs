@@ -15,6 +15,7 @@ use agentd_shared::{
 use crate::cli::Global;
 use crate::exit::{Exit, Failure, chain};
 use crate::output::{ColorChoice, Output};
+use crate::server::{self, Server};
 
 /// Longest wait for a daemon that runs to answer at all.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(5);
@@ -35,6 +36,8 @@ pub(crate) struct App {
     /// How clients behave.
     pub(crate) config: ClientConfig,
     socket: Option<PathBuf>,
+    /// A daemon on another machine.
+    server: Option<Server>,
     may_start: bool,
     /// The user has given this terminal or script a name.
     named: bool,
@@ -77,11 +80,30 @@ impl App {
             // A socket that was named outright belongs to a daemon that somebody else looks after.
             may_start: !global.no_start && global.socket.is_none() && loaded.config.start_daemon,
             socket: global.socket.clone(),
+            server: None,
             named: global.client.is_some()
                 || std::env::var_os("AGENTCTL_CLIENT").is_some_and(|name| !name.is_empty()),
             config: loaded.config,
             paths,
         })
+    }
+
+    /// Finds out which daemon the user means. Without this it is the one on this machine.
+    ///
+    /// # Errors
+    /// A report when what is meant cannot be used.
+    pub(crate) fn choose_server(&mut self, global: &Global) -> Result<(), Failure> {
+        if self.socket.is_none() {
+            self.server = server::choose(&global.remote, &self.paths)?;
+            // Nobody can start a daemon elsewhere.
+            self.may_start &= self.server.is_none();
+        }
+        Ok(())
+    }
+
+    /// The daemon on another machine, when that is meant.
+    pub(crate) fn server(&self) -> Option<&Server> {
+        self.server.as_ref()
     }
 
     /// Connects to the daemon, starting one if that is allowed.
@@ -149,7 +171,8 @@ impl App {
     /// Who has the data directory, whether it listens or not. Nothing is known of that for a socket
     /// that was named outright.
     pub(crate) fn data_dir_holder(&self) -> Option<Holder> {
-        if self.socket.is_some() { None } else { data_dir_holder(&self.paths) }
+        let is_ours = self.socket.is_none() && self.server.is_none();
+        is_ours.then(|| data_dir_holder(&self.paths)).flatten()
     }
 
     /// A failure for a daemon that has the data directory and does not listen.
@@ -168,6 +191,9 @@ impl App {
     }
 
     fn endpoint(&self) -> Result<Endpoint, Failure> {
+        if let Some(server) = &self.server {
+            return Ok(server.endpoint.clone());
+        }
         let socket = self.socket.clone().unwrap_or_else(|| self.paths.socket());
         check_socket_path(&socket).map_err(|error| paths_failure(&error))?;
         Ok(Endpoint::new(socket))

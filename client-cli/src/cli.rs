@@ -1,11 +1,17 @@
 //! The command line, as clap sees it.
 
+mod remote;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::output::ColorChoice;
+
+pub(crate) use remote::{
+    ContextCommand, RemoteArgs, ScopeChoice, TokenCommand, TokenCreateArgs, TokenRevokeArgs,
+};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -28,6 +34,8 @@ Examples:
 Environment:
   AGENTD_HOME      one folder for configuration, data, state and socket
   AGENTD_BIN       the program that is started as the daemon
+  AGENTD_SERVER    same as --server
+  AGENTD_TOKEN     token for a daemon on another machine
   AGENTCTL_CLIENT  same as --client
   NO_COLOR         no colour";
 
@@ -70,6 +78,9 @@ pub(crate) struct Global {
         hide_possible_values = false
     )]
     pub(crate) color: ColorChoice,
+    /// How to reach a daemon on another machine.
+    #[command(flatten)]
+    pub(crate) remote: RemoteArgs,
 }
 
 /// One command.
@@ -175,6 +186,12 @@ Examples:
     Backup(BackupArgs),
     /// Make, show or find the configuration
     Config(ConfigArgs),
+    /// Name daemons on other machines and choose one
+    #[command(subcommand)]
+    Context(ContextCommand),
+    /// Make, list and revoke the tokens of remote clients
+    #[command(subcommand)]
+    Token(TokenCommand),
     /// Print a completion script for a shell
     #[command(after_help = "\
 Examples:
@@ -674,6 +691,13 @@ mod tests {
         check("agentctl sessions set last --effort low", true);
         check("agentctl sessions set last", false);
         check("agentctl config show", true);
+        check("agentctl status --server https://box:7443 --ca ca.pem --token-file -", true);
+        check("agentctl status --server https://box:7443 --context home", false);
+        check("agentctl status --socket /s --server https://box:7443", false);
+        check("agentctl status --token agentd_a_b", false);
+        check("agentctl context add home --server https://box:7443", true);
+        check("agentctl token create phone --scope read --expires 30d --json", true);
+        check("agentctl token create phone --expires soon", false);
         check("agentctl completions fish", true);
     }
 

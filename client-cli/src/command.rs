@@ -5,6 +5,7 @@ mod backup;
 mod chat;
 mod completions;
 mod config;
+mod context;
 mod doctor;
 mod logs;
 pub(crate) mod models;
@@ -14,6 +15,7 @@ mod service;
 pub(crate) mod sessions;
 mod shutdown;
 pub(crate) mod status;
+mod token;
 mod upgrade;
 mod version;
 
@@ -31,7 +33,13 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
     if let Command::Completions(args) = &cli.command {
         return completions::run(args, &Output::new(cli.global.color));
     }
-    let app = App::new(&cli.global)?;
+    let mut app = App::new(&cli.global)?;
+    match &cli.command {
+        // These need no daemon, and mend what keeps others from theirs.
+        Command::Context(command) => return context::run(command, &cli.global.remote, &app),
+        Command::Config(args) => return config::run(args, &app).await,
+        _ => app.choose_server(&cli.global)?,
+    }
     match cli.command {
         Command::Chat(args) => Box::pin(chat::run(&args, &app)).await,
         Command::Send(args) => Box::pin(send::run(&args, &app)).await,
@@ -47,6 +55,8 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Service(command) => service::run(&command, &app).await,
         Command::Backup(args) => backup::run(&args, &app).await,
         Command::Config(args) => config::run(&args, &app).await,
+        Command::Context(command) => context::run(&command, &cli.global.remote, &app),
+        Command::Token(command) => token::run(&command, &app).await,
         Command::Completions(args) => completions::run(&args, &app.output),
         Command::Version(args) => version::run(&args, &app).await,
     }

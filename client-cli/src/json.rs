@@ -53,6 +53,7 @@ enum_name!(delta_channel, DeltaChannel, "DELTA_CHANNEL_");
 enum_name!(circuit_state, CircuitState, "CIRCUIT_STATE_");
 enum_name!(log_level, LogLevel, "LOG_LEVEL_");
 enum_name!(check_outcome, CheckOutcome, "CHECK_OUTCOME_");
+enum_name!(token_scope, TokenScope, "TOKEN_SCOPE_");
 enum_name!(session_status, SessionStatus, "SESSION_STATUS_");
 
 #[cfg(test)]

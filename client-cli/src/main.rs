@@ -16,6 +16,7 @@ mod json;
 mod markdown;
 mod output;
 mod read_cursor;
+mod server;
 mod signals;
 mod style;
 mod submit;

@@ -136,7 +136,8 @@ impl Pauses {
     }
 }
 
-/// Creates a session in the directory where the user stands.
+/// Creates a session in the directory where the user stands; on another machine, which does not have
+/// that one, where its daemon works by default.
 ///
 /// # Errors
 /// What the daemon refuses it with.
@@ -144,8 +145,9 @@ pub(crate) async fn create_session(
     client: &Client,
     wishes: &Wishes,
 ) -> Result<v1::Session, RpcError> {
-    let workspace = std::env::current_dir()
-        .ok()
+    let here = Some(client).filter(|client| !client.endpoint().is_remote());
+    let workspace = here
+        .and_then(|_| std::env::current_dir().ok())
         .and_then(|dir| dir.into_os_string().into_string().ok())
         .unwrap_or_default();
     let request = v1::CreateSessionRequest {

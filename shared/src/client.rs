@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use agentd_proto::v1::access_service_client::AccessServiceClient;
 use agentd_proto::v1::admin_service_client::AdminServiceClient;
 use agentd_proto::v1::diagnostics_service_client::DiagnosticsServiceClient;
 use agentd_proto::v1::event_service_client::EventServiceClient;
@@ -10,20 +11,19 @@ use agentd_proto::v1::session_service_client::SessionServiceClient;
 use agentd_proto::v1::turn_service_client::TurnServiceClient;
 use tonic::service::Interceptor;
 use tonic::service::interceptor::InterceptedService;
-use tonic::transport::Channel;
 use tonic::{Code, Request, Status};
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_client::HealthClient;
 
-use crate::connect::{ConnectError, Endpoint, MAX_MESSAGE_BYTES, connect};
+use crate::connect::{ConnectError, DaemonChannel, Endpoint, MAX_MESSAGE_BYTES, connect};
 use crate::status_error::RpcError;
 
 /// Longest time that a command may take unless [`with_deadline`] says otherwise.
 pub const DEFAULT_DEADLINE: Duration = Duration::from_secs(30);
 
 /// A channel whose calls have a deadline.
-pub type CommandChannel = InterceptedService<Channel, Deadline>;
+pub type CommandChannel = InterceptedService<DaemonChannel, Deadline>;
 
 /// The services of a daemon. Clones share one connection, which is made anew when it breaks.
 ///
@@ -122,11 +122,18 @@ impl Client {
             .max_encoding_message_size(MAX_MESSAGE_BYTES)
     }
 
+    /// Tokens of remote clients.
+    pub fn access(&self) -> AccessServiceClient<CommandChannel> {
+        AccessServiceClient::new(self.commands.clone())
+            .max_decoding_message_size(MAX_MESSAGE_BYTES)
+            .max_encoding_message_size(MAX_MESSAGE_BYTES)
+    }
+
     /// Opens a connection of its own for one stream.
     ///
     /// # Errors
     /// [`ConnectError`] as [`connect`] says.
-    pub async fn open_stream_channel(&self) -> Result<Channel, ConnectError> {
+    pub async fn open_stream_channel(&self) -> Result<DaemonChannel, ConnectError> {
         connect(&self.endpoint).await
     }
 }

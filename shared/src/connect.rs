@@ -1,4 +1,4 @@
-//! The connection to the daemon's socket.
+//! The connection to a daemon: on its socket, or over TLS.
 //!
 //! A channel made here connects anew by itself when the daemon comes back: a call made in between
 //! fails with UNAVAILABLE.
@@ -6,14 +6,17 @@
 use std::error::Error as _;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use hyper_util::rt::TokioIo;
 use tokio::net::UnixStream;
+use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Uri};
 
 use crate::ErrorKind;
 use crate::paths::{MAX_SOCKET_PATH_BYTES, PathsError, check_socket_path};
+use crate::remote::{Credentials, Remote, RemoteProblem};
 
 /// Longest wait for a connection.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -24,21 +27,43 @@ pub const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Largest message in either direction, in bytes.
 pub const MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
 
+/// A connection whose calls carry the credentials that the daemon asks for.
+pub type DaemonChannel = InterceptedService<Channel, Credentials>;
+
 /// Where a daemon listens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
-    socket: PathBuf,
+    place: Place,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Place {
+    Socket(PathBuf),
+    Remote(Arc<Remote>),
 }
 
 impl Endpoint {
     /// Names the socket of a daemon.
     pub fn new(socket: impl Into<PathBuf>) -> Self {
-        Self { socket: socket.into() }
+        Self { place: Place::Socket(socket.into()) }
     }
 
-    /// The path of the socket.
+    /// Names a daemon on another machine.
+    pub fn remote(remote: Remote) -> Self {
+        Self { place: Place::Remote(Arc::new(remote)) }
+    }
+
+    /// The path of the socket. Of a daemon on another machine it is the URL, to be shown and not opened.
     pub fn socket(&self) -> &Path {
-        &self.socket
+        match &self.place {
+            Place::Socket(socket) => socket,
+            Place::Remote(remote) => Path::new(remote.server()),
+        }
+    }
+
+    /// True for a daemon that is reached through the network.
+    pub fn is_remote(&self) -> bool {
+        matches!(self.place, Place::Remote(_))
     }
 }
 
@@ -46,28 +71,61 @@ impl Endpoint {
 ///
 /// # Errors
 /// [`ConnectError`] says whether no daemon runs there, it refuses, or it does not answer.
-pub async fn connect(endpoint: &Endpoint) -> Result<Channel, ConnectError> {
-    let socket = endpoint.socket.clone();
-    if let Err(PathsError::SocketPathTooLong { path, bytes }) = check_socket_path(&socket) {
+pub async fn connect(endpoint: &Endpoint) -> Result<DaemonChannel, ConnectError> {
+    match &endpoint.place {
+        Place::Socket(socket) => connect_socket(socket).await,
+        Place::Remote(remote) => connect_remote(remote).await,
+    }
+}
+
+async fn connect_socket(socket: &Path) -> Result<DaemonChannel, ConnectError> {
+    if let Err(PathsError::SocketPathTooLong { path, bytes }) = check_socket_path(socket) {
         return Err(ConnectError::PathTooLong { socket: path, bytes });
     }
     // A URI is needed for the header `:authority`; the connector does not look at it.
-    let transport = tonic::transport::Endpoint::from_static("http://agentd.local")
-        .connect_timeout(CONNECT_TIMEOUT)
-        .http2_keep_alive_interval(KEEPALIVE_INTERVAL)
-        .keep_alive_timeout(KEEPALIVE_TIMEOUT)
-        .keep_alive_while_idle(true);
-    let path = socket.clone();
+    let transport = with_keepalive(tonic::transport::Endpoint::from_static("http://agentd.local"));
+    let path = socket.to_owned();
     let connector = tower::service_fn(move |_: Uri| {
         let path = path.clone();
         async move { open(&path).await.map(TokioIo::new) }
     });
     let connecting = transport.connect_with_connector(connector);
     match tokio::time::timeout(CONNECT_TIMEOUT, connecting).await {
-        Ok(Ok(channel)) => Ok(channel),
-        Ok(Err(error)) => Err(ConnectError::from_transport(socket, error)),
-        Err(_) => Err(ConnectError::Timeout { socket }),
+        Ok(Ok(channel)) => Ok(InterceptedService::new(channel, Credentials::default())),
+        Ok(Err(error)) => Err(ConnectError::from_transport(socket.to_owned(), error)),
+        Err(_) => Err(ConnectError::Timeout { socket: socket.to_owned() }),
     }
+}
+
+async fn connect_remote(remote: &Arc<Remote>) -> Result<DaemonChannel, ConnectError> {
+    let server = || PathBuf::from(remote.server());
+    let transport = with_keepalive(tonic::transport::Endpoint::from(remote.origin().clone()));
+    let dialled = Arc::clone(remote);
+    let connector = tower::service_fn(move |_: Uri| {
+        let remote = Arc::clone(&dialled);
+        async move { remote.open().await.map(TokioIo::new) }
+    });
+    let connecting = transport.connect_with_connector(connector);
+    match tokio::time::timeout(CONNECT_TIMEOUT, connecting).await {
+        Ok(Ok(channel)) => Ok(InterceptedService::new(channel, remote.credentials().clone())),
+        Ok(Err(error)) => match RemoteProblem::find(&error) {
+            Some((problem, detail)) => {
+                Err(ConnectError::Remote { server: remote.server().to_owned(), problem, detail })
+            }
+            None => Err(ConnectError::Transport { socket: server(), source: error }),
+        },
+        Err(_) => Err(ConnectError::Timeout { socket: server() }),
+    }
+}
+
+/// Tries the connection with pings, also while nothing is asked: who sleeps does not notice otherwise
+/// that the other side is gone.
+fn with_keepalive(endpoint: tonic::transport::Endpoint) -> tonic::transport::Endpoint {
+    endpoint
+        .connect_timeout(CONNECT_TIMEOUT)
+        .http2_keep_alive_interval(KEEPALIVE_INTERVAL)
+        .keep_alive_timeout(KEEPALIVE_TIMEOUT)
+        .keep_alive_while_idle(true)
 }
 
 async fn open(socket: &Path) -> io::Result<UnixStream> {
@@ -121,6 +179,16 @@ pub enum ConnectError {
         /// Length of the path.
         bytes: usize,
     },
+    /// There is no connection to a daemon on another machine.
+    #[error("cannot connect to {server}: {problem} ({detail})")]
+    Remote {
+        /// Its URL.
+        server: String,
+        /// What is wrong.
+        problem: RemoteProblem,
+        /// What the system or TLS says.
+        detail: String,
+    },
     /// Something else went wrong.
     #[error("cannot talk to the daemon at {socket:?}")]
     Transport {
@@ -142,6 +210,7 @@ impl ConnectError {
             | Self::Transport { .. } => ErrorKind::Unavailable,
             Self::Denied { .. } => ErrorKind::Denied,
             Self::PathTooLong { .. } => ErrorKind::Invalid,
+            Self::Remote { problem, .. } => problem.kind(),
         }
     }
 
@@ -157,6 +226,7 @@ impl ConnectError {
             Self::PathTooLong { .. } => {
                 "set AGENTD_HOME or XDG_RUNTIME_DIR to a directory with a shorter path"
             }
+            Self::Remote { problem, .. } => problem.hint(),
             Self::Transport { .. } => "check that client and daemon are of the same version",
         }
     }

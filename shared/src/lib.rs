@@ -23,6 +23,10 @@ pub mod client_ids;
 #[cfg(feature = "connect")]
 pub mod connect;
 #[cfg(feature = "connect")]
+pub mod contexts;
+#[cfg(feature = "connect")]
+pub mod remote;
+#[cfg(feature = "connect")]
 pub mod start;
 #[cfg(feature = "connect")]
 pub mod status_error;
@@ -41,7 +45,11 @@ pub use attachment::{
 #[cfg(feature = "connect")]
 pub use client::{Client, with_deadline};
 #[cfg(feature = "connect")]
-pub use connect::{ConnectError, Endpoint, connect};
+pub use connect::{ConnectError, DaemonChannel, Endpoint, connect};
+#[cfg(feature = "connect")]
+pub use contexts::{Context, Contexts, ContextsError};
+#[cfg(feature = "connect")]
+pub use remote::{Remote, RemoteError, RemoteOptions, RemoteProblem, Token};
 #[cfg(feature = "connect")]
 pub use start::{Holder, StartError, StartOptions, data_dir_holder, ensure_running};
 #[cfg(feature = "connect")]

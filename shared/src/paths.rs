@@ -18,7 +18,7 @@ pub const MAX_SOCKET_PATH_BYTES: usize = 107;
 pub struct Paths {
     /// Holds `config.toml`.
     pub config_dir: PathBuf,
-    /// Holds the store, its lock and backups.
+    /// Holds the store, its lock, backups and tokens.
     pub data_dir: PathBuf,
     /// Holds the log, histories and staged imports.
     pub state_dir: PathBuf,
@@ -133,6 +133,21 @@ impl Paths {
     /// The directory of the store.
     pub fn store_dir(&self) -> PathBuf {
         self.data_dir.join("store")
+    }
+
+    /// Hashes of the tokens of remote clients.
+    pub fn tokens_file(&self) -> PathBuf {
+        self.data_dir.join("tokens.json")
+    }
+
+    /// Where `agentd tls init` writes certificates.
+    pub fn tls_dir(&self) -> PathBuf {
+        self.config_dir.join("tls")
+    }
+
+    /// Servers that clients know by name.
+    pub fn contexts_file(&self) -> PathBuf {
+        self.config_dir.join("contexts.toml")
     }
 
     /// The file whose kernel lock makes a daemon the only one on this data directory.

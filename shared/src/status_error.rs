@@ -7,6 +7,7 @@ use tonic::{Code, Status, TimeoutExpired};
 use tonic_types::StatusExt as _;
 
 use crate::connect::ConnectError;
+use crate::remote::RemoteProblem;
 use crate::text::{human_duration, sanitize};
 use crate::{ErrorKind, start::StartError};
 
@@ -182,6 +183,11 @@ impl From<&ConnectError> for RpcError {
             ConnectError::Stopping { .. } => (Code::Unavailable, "DAEMON_STOPPING"),
             ConnectError::PathTooLong { .. } => (Code::InvalidArgument, "SOCKET_PATH_TOO_LONG"),
             ConnectError::Transport { .. } => (Code::Unavailable, "DAEMON_TRANSPORT"),
+            // A wrong certificate does not become right by waiting.
+            ConnectError::Remote { problem: RemoteProblem::Tls(_), .. } => {
+                (Code::FailedPrecondition, "DAEMON_TLS")
+            }
+            ConnectError::Remote { .. } => (Code::Unavailable, "DAEMON_UNREACHABLE"),
         };
         let hint = Some(error.hint().to_owned());
         Self { hint, ..Self::plain(code, reason, error.to_string()) }

@@ -18,6 +18,10 @@ pub(super) async fn run(args: &BackupArgs, app: &App) -> Result<Exit, Failure> {
         let what = format!("{} cannot be the destination", args.destination.display());
         Failure::new(Exit::Usage, what).because(why)
     };
+    if app.server().is_some() && !args.destination.is_absolute() {
+        let why = "it is on the daemon's machine, so it must begin with '/'".to_owned();
+        return Err(unusable(why));
+    }
     // The daemon works in another directory.
     let destination = std::path::absolute(&args.destination)
         .map_err(|error| unusable(error.to_string()))?

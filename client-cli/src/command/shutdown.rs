@@ -27,6 +27,9 @@ pub(super) async fn run(app: &App) -> Result<Exit, Failure> {
     let answer = answer.map_err(|status| rpc_failure("cannot stop the daemon", status))?;
     let pid = answer.into_inner().pid;
     drop(client);
+    if app.server().is_some() {
+        return away(pid, app).await;
+    }
     if tokio::time::timeout(PATIENCE, gone(pid)).await.is_err() {
         return Err(Failure::new(Exit::Failed, format!("the daemon (pid {pid}) is still there"))
             .because(format!("it did not end within {} s", PATIENCE.as_secs()))
@@ -52,6 +55,22 @@ async fn listening(app: &App) -> Result<Option<Client>, Failure> {
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }
+}
+
+/// Waits until nobody listens on the other machine.
+async fn away(pid: u32, app: &App) -> Result<Exit, Failure> {
+    let unreachable = async {
+        while app.try_running_client().await.is_ok() {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    };
+    if tokio::time::timeout(PATIENCE, unreachable).await.is_err() {
+        return Err(Failure::new(Exit::Failed, "the daemon still answers")
+            .because(format!("it did not end within {} s", PATIENCE.as_secs()))
+            .hint("something may start it again; look at its log on that machine"));
+    }
+    app.output.note(&format!("the daemon (pid {pid} on its machine) does not answer any more"));
+    Ok(Exit::Ok)
 }
 
 async fn gone(pid: u32) {

@@ -14,14 +14,22 @@ use crate::cli::JsonArgs;
 use crate::exit::{Exit, Failure};
 use crate::json::StatusView;
 use crate::markdown::{Look, prefixed_rows};
+use crate::server::Server;
 
 /// Shows how the daemon is.
 pub(super) async fn run(args: &JsonArgs, app: &App) -> Result<Exit, Failure> {
     let client = app.running_client().await?;
     let status = fetch(&client).await?;
     if args.json {
-        app.output.json(&StatusView::from(&status))?;
+        let mut view = StatusView::from(&status);
+        view.context = app.server().and_then(|server| server.context.as_deref());
+        view.server = app.server().map(Server::url);
+        app.output.json(&view)?;
     } else {
+        if let Some(server) = app.server() {
+            let name = server.context.as_deref().unwrap_or("none");
+            app.output.foreign_line(&format!("context   {name} ({})", server.url()))?;
+        }
         let width = app.output.is_terminal().then(|| Size::detect().text_width());
         for line in lines(&status, width) {
             app.output.foreign_line(&line)?;
@@ -84,6 +92,9 @@ pub(crate) fn lines(status: &v1::GetStatusResponse, width: Option<usize>) -> Vec
         free => format!(", {} free on the disk", human_bytes(free)),
     };
     lines.push(format!("store     {}{free}", human_bytes(status.store_bytes)));
+    if !status.listen_addresses.is_empty() {
+        lines.push(format!("remote    {}", status.listen_addresses.join(", ")));
+    }
     if status.resident_bytes > 0 {
         lines.push(format!("memory    {}", human_bytes(status.resident_bytes)));
     }

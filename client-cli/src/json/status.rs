@@ -6,6 +6,10 @@ use serde::Serialize;
 /// The daemon's state.
 #[derive(Debug, Serialize)]
 pub(crate) struct StatusView<'a> {
+    /// What the user calls the daemon; `null` on this machine or by its URL.
+    pub(crate) context: Option<&'a str>,
+    /// Its URL; `null` on this machine.
+    pub(crate) server: Option<String>,
     version: &'a str,
     pid: u32,
     started_at_ms: i64,
@@ -82,6 +86,8 @@ impl<'a> From<&'a v1::GetStatusResponse> for StatusView<'a> {
             connections,
         } = status;
         Self {
+            context: None,
+            server: None,
             version,
             pid: *pid,
             started_at_ms: *started_at_ms,

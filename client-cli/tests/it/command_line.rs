@@ -50,6 +50,10 @@ fn help_of_each_command_is_stable() {
         "sessions export",
         "sessions import",
         "config",
+        "context",
+        "context add",
+        "token",
+        "token create",
     ] {
         let output = run(&format!("{command} --help"));
         assert_eq!(output.status.code(), Some(0), "{command}");

@@ -4,6 +4,7 @@
 
 mod command_line;
 mod inside;
+mod remote;
 mod scripts;
 mod service;
 mod two_terminals;

@@ -2,6 +2,7 @@
 
 pub(crate) mod check;
 pub(crate) mod config;
+pub(crate) mod tls;
 
 use std::io::Write as _;
 

@@ -13,7 +13,7 @@ pub use load::{ConfigError, ConfigSource, Loaded, load};
 pub use roles::{DEFAULT_ENDPOINT, Endpoints, OwnModels, RoleConfig, RolesConfig};
 pub use schema::{
     Config, DaemonConfig, LogConfig, LogFormat, MetricsConfig, ProviderConfig, ProviderKind,
-    ResumeSetting, SessionConfig, SocketAccess, StoreConfig, TitleSetting,
+    RemoteConfig, ResumeSetting, SessionConfig, SocketAccess, StoreConfig, TitleSetting,
 };
 pub use submit::SubmitConfig;
 pub use template::TEMPLATE;

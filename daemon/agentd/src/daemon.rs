@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use agentd_domain::{Clock, ErrorKind, IdSource};
 use agentd_engine::{Engine, EngineDeps, RandomIds, SystemClock};
-use agentd_proto::v1;
 use agentd_shared::paths::check_socket_path;
 use agentd_shared::{Paths, PathsError, ensure_config_dir, ensure_private_dir};
 use agentd_store::{
@@ -20,18 +19,18 @@ use agentd_store::{
 use agentd_tools::{RegisterError, Registry, Tool};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use tonic::service::InterceptorLayer;
-use tonic::transport::Server;
 
+use crate::access::{TokenFileError, Tokens};
 use crate::backups::Backups;
 use crate::config::{self, Config, ConfigError, SocketAccess};
 use crate::control::{Control, ControlParts, Overrides, ProcessFacts};
 use crate::environment::Environment;
-use crate::grpc::{Context, Peers, Service};
+use crate::grpc::{Context, Peers, Services, serve_local, serve_remote};
 use crate::listener::{Door, ListenError, Place};
 use crate::logging::{LogLevel, LogRing};
 use crate::metrics::{Gauges, Metrics, MetricsServer};
 use crate::provider::Models;
+use crate::remote::{Gauge, Listeners, Remote, RemoteError, keep_house};
 use crate::submit::SubmitPath;
 use crate::supervisor::{Attended, HandedOver, Notifier, Supervisor, attend, status_line};
 use crate::upgrade::{Handover, Relaunch};
@@ -40,12 +39,6 @@ use crate::upgrade::{Handover, Relaunch};
 const LOCK_PATIENCE: Duration = Duration::from_secs(1);
 /// Pause between two looks at the lock.
 const LOCK_PAUSE: Duration = Duration::from_millis(25);
-/// Bytes of one stream that may be on their way: a burst of a fast model.
-const STREAM_WINDOW: u32 = 1024 * 1024;
-/// Bytes of one connection that may be on their way to the daemon.
-const CONNECTION_WINDOW: u32 = 16 * 1024 * 1024;
-/// Requests of one connection that are worked on at once.
-const REQUESTS_PER_CONNECTION: usize = 256;
 /// How much longer a start may take than usual, which systemd is told: a damaged store is salvaged.
 const LONG_START: Duration = Duration::from_secs(300);
 /// How long connections have to end once everything else has.
@@ -118,6 +111,12 @@ pub enum StartError {
     /// The socket cannot be made.
     #[error(transparent)]
     Listen(#[from] ListenError),
+    /// The tokens of remote clients cannot be read.
+    #[error(transparent)]
+    Tokens(#[from] TokenFileError),
+    /// Remote clients cannot be served as configured.
+    #[error(transparent)]
+    Remote(#[from] RemoteError),
     /// Two tools have the same name.
     #[error(transparent)]
     Tools(#[from] RegisterError),
@@ -130,11 +129,12 @@ impl StartError {
     /// The class of the error.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Paths(_) => ErrorKind::Precondition,
+            Self::Paths(_) | Self::Tokens(_) => ErrorKind::Precondition,
             Self::Config(error) => error.kind(),
             Self::Lock(error) => error.kind(),
             Self::Store(error) => error.kind(),
             Self::Listen(_) => ErrorKind::Unavailable,
+            Self::Remote(error) => error.kind(),
             Self::Tools(_) | Self::Broken(_) => ErrorKind::Internal,
         }
     }
@@ -147,6 +147,8 @@ impl StartError {
             Self::Lock(error) => error.hint(),
             Self::Store(error) => error.hint(),
             Self::Listen(error) => error.hint(),
+            Self::Tokens(error) => error.hint(),
+            Self::Remote(error) => error.hint(),
             Self::Tools(_) | Self::Broken(_) => "please report it",
         }
     }
@@ -160,6 +162,7 @@ pub struct Daemon {
     context: Arc<Context>,
     store: Arc<dyn Store>,
     door: Door,
+    listeners: Listeners,
     place: Arc<Place>,
     peers: Peers,
     socket: PathBuf,
@@ -276,6 +279,8 @@ impl Daemon {
             SocketAccess::Group if !place.is_own() => Peers::Admitted,
             SocketAccess::Group | SocketAccess::User => Peers::OwnUser,
         };
+        let tokens = Tokens::load(&paths.tokens_file(), Arc::clone(&clock), Arc::clone(&ids))?;
+        let (remote, listeners) = Remote::open(&config_rx.borrow().remote, Arc::new(tokens))?;
         let control = Control::new(ControlParts {
             config_file,
             env,
@@ -304,6 +309,11 @@ impl Daemon {
             control.warn(warning);
         }
         control.keep_warnings(damaged_stores(&paths.data_dir));
+        if !remote.addresses.is_empty() && remote.tokens.list().is_empty() {
+            tracing::warn!(
+                "remote clients cannot come in: there is no token; make one with `agentctl token create NAME`"
+            );
+        }
         let engine = Engine::new(EngineDeps {
             store: Arc::clone(&store),
             models: Arc::clone(&models) as _,
@@ -320,6 +330,8 @@ impl Daemon {
             control: control.clone(),
             clock,
             imports_dir: paths.imports_dir(),
+            remote,
+            local_connections: Gauge::default(),
             default_workspace: default_workspace(),
             log_ring,
             paths: paths.clone(),
@@ -336,6 +348,7 @@ impl Daemon {
             context,
             store,
             door,
+            listeners,
             place,
             peers,
             socket,
@@ -379,6 +392,7 @@ impl Daemon {
             context,
             store,
             door,
+            listeners,
             place,
             peers,
             socket,
@@ -406,8 +420,17 @@ impl Daemon {
                 control.warn(format!("unfinished sessions could not be looked for: {error}"));
             }
         }
+        let remote = Arc::clone(&context.remote);
+        let services = Services::new(context).await;
         let keepalive = Duration::from_millis(config.borrow().daemon.keepalive_ms);
-        server.spawn(serve_connections(door, context, peers, keepalive, accepting.clone()));
+        server.spawn(serve_local(services.clone(), door, peers, keepalive, accepting.clone()));
+        if !remote.addresses.is_empty() {
+            let keepalive = Duration::from_millis(config.borrow().remote.keepalive_ms);
+            tracing::info!(addresses = ?remote.addresses, tls = remote.tls.is_some(), "remote clients are served");
+            server.spawn(serve_remote(services, listeners, keepalive, accepting.clone()));
+        }
+        let mut house = tokio::task::JoinSet::new();
+        house.spawn(keep_house(Arc::clone(&remote), config.clone(), accepting.clone()));
         // Dropped at the end, and with them what they do.
         let mut background = tokio::task::JoinSet::new();
         background.spawn(attend(Attended {
@@ -445,11 +468,14 @@ impl Daemon {
             accepting.cancel();
             engine.stop().await;
             // A client that never finishes its handshake must not hold up the rest.
-            let ended = tokio::time::timeout(CONNECTION_GRACE, server.join_next()).await;
-            if ended.is_err() {
+            let ended = tokio::time::timeout(CONNECTION_GRACE, async {
+                while server.join_next().await.is_some() {}
+            });
+            if ended.await.is_err() {
                 tracing::info!("connections that did not end are dropped");
                 server.shutdown().await;
             }
+            while house.join_next().await.is_some() {}
             if let Err(error) = store.close().await {
                 tracing::error!(%error, "the store could not be closed");
             }
@@ -537,54 +563,6 @@ async fn open_store(
     let Opened { store, report } =
         opened.map_err(|_panicked| StartError::Broken("opening the store"))??;
     Ok((Arc::new(store), report.warnings()))
-}
-
-async fn serve_connections(
-    door: Door,
-    context: Arc<Context>,
-    peers: Peers,
-    keepalive: Duration,
-    accepting: CancellationToken,
-) {
-    let service = Service::new(context);
-    let (health, health_service) = tonic_health::server::health_reporter();
-    health.set_serving::<v1::session_service_server::SessionServiceServer<Service>>().await;
-    let reflection = tonic_reflection::server::Builder::configure()
-        .register_encoded_file_descriptor_set(agentd_proto::FILE_DESCRIPTOR_SET)
-        .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
-        .build_v1();
-    let reflection = match reflection {
-        Ok(reflection) => Some(reflection),
-        Err(error) => {
-            tracing::error!(%error, "no reflection service");
-            None
-        }
-    };
-    let served = Server::builder()
-        .http2_keepalive_interval(Some(keepalive))
-        .http2_keepalive_timeout(Some(keepalive))
-        .initial_stream_window_size(STREAM_WINDOW)
-        .initial_connection_window_size(CONNECTION_WINDOW)
-        .concurrency_limit_per_connection(REQUESTS_PER_CONNECTION)
-        .layer(InterceptorLayer::new(move |request| peers.check(request)))
-        .add_service(v1::session_service_server::SessionServiceServer::new(service.clone()))
-        .add_service(v1::turn_service_server::TurnServiceServer::new(service.clone()))
-        .add_service(v1::event_service_server::EventServiceServer::new(service.clone()))
-        .add_service(v1::diagnostics_service_server::DiagnosticsServiceServer::new(service.clone()))
-        .add_service(v1::model_service_server::ModelServiceServer::new(service.clone()))
-        .add_service(v1::admin_service_server::AdminServiceServer::new(service))
-        .add_service(health_service)
-        .add_optional_service(reflection)
-        .serve_with_incoming_shutdown(
-            futures_util::stream::unfold(door, |mut door| async move {
-                Some((door.accept().await, door))
-            }),
-            accepting.cancelled_owned(),
-        )
-        .await;
-    if let Err(error) = served {
-        tracing::error!(%error, "the server broke off");
-    }
 }
 
 /// Listens for who wants the figures. That they cannot be had is no reason not to run.

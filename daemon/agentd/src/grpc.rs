@@ -3,13 +3,18 @@
 //! A handler decodes, checks, asks the engine and encodes. It owns no state and may be dropped at
 //! any await, when its client goes away: what must finish runs in the engine.
 
+mod access;
 mod admin;
+mod caller;
 mod detached;
 mod diagnostics;
 mod event;
 mod from_proto;
+mod gate;
 mod model;
 mod peer;
+mod scopes;
+mod serve;
 mod session;
 pub(crate) mod status;
 mod to_proto;
@@ -21,6 +26,7 @@ use std::sync::Arc;
 use crate::control::Control;
 use crate::logging::LogRing;
 use crate::provider::Models;
+use crate::remote::{Gauge, Remote};
 use crate::submit::SubmitPath;
 use agentd_domain::Clock;
 use agentd_engine::Engine;
@@ -29,6 +35,7 @@ use agentd_shared::Paths;
 pub(crate) use turn::decode_submission;
 
 pub(crate) use peer::Peers;
+pub(crate) use serve::{Services, serve_local, serve_remote};
 
 /// What handlers need.
 #[derive(Debug)]
@@ -45,6 +52,10 @@ pub(crate) struct Context {
     pub(crate) clock: Arc<dyn Clock>,
     /// Where imports are staged.
     pub(crate) imports_dir: PathBuf,
+    /// Clients on other machines and their tokens.
+    pub(crate) remote: Arc<Remote>,
+    /// Connections on the socket.
+    pub(crate) local_connections: Gauge,
     /// Workspace of sessions that name none.
     pub(crate) default_workspace: String,
     /// The newest log records, when this daemon keeps them.
@@ -53,7 +64,7 @@ pub(crate) struct Context {
     pub(crate) paths: Paths,
 }
 
-/// One service; all four share the context.
+/// One service; all share the context.
 #[derive(Debug, Clone)]
 pub(crate) struct Service {
     ctx: Arc<Context>,

@@ -10,17 +10,21 @@ pub mod daemon;
 pub mod environment;
 pub mod logging;
 pub mod provider;
+pub mod remote;
 pub mod supervisor;
 pub mod upgrade;
 
+mod access;
 mod backups;
 mod checks;
 mod grpc;
 mod listener;
 mod metrics;
+mod private_file;
 mod process;
 mod submit;
 
+pub use access::TokenFileError;
 pub use agentd_store::CrashPoints;
 pub use daemon::{Daemon, DaemonOptions, Served, StartError};
 pub use environment::Environment;

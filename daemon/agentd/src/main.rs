@@ -71,6 +71,9 @@ enum Command {
     /// Shows or makes the configuration.
     #[command(subcommand)]
     Config(command::config::ConfigCommand),
+    /// Makes certificates for remote clients.
+    #[command(subcommand)]
+    Tls(command::tls::TlsCommand),
     /// Checks every record of the store while no daemon runs.
     Check,
     /// Tells a daemon that runs whether this binary can take over from it.
@@ -92,6 +95,7 @@ fn main() -> ExitCode {
     };
     match arguments.command {
         Some(Command::Config(ref config)) => command::config::run(config, &paths),
+        Some(Command::Tls(ref tls)) => command::tls::run(tls, &paths),
         Some(Command::Check) => command::check::run(&paths),
         Some(Command::Probe) => probe(&paths),
         None => match supervisor {
@@ -187,11 +191,12 @@ async fn serve(options: DaemonOptions, announce: bool) -> Ended {
         Err(error) => {
             let code = match &error {
                 StartError::Lock(agentd_store::LockError::Held { .. }) => exit::ALREADY_RUNNING,
-                StartError::Config(_) | StartError::Paths(_) => exit::USAGE,
+                StartError::Config(_) | StartError::Paths(_) | StartError::Remote(_) => exit::USAGE,
                 StartError::Store(_) | StartError::Lock(_) => exit::STORE,
-                StartError::Listen(_) | StartError::Tools(_) | StartError::Broken(_) => {
-                    exit::FAILED
-                }
+                StartError::Listen(_)
+                | StartError::Tokens(_)
+                | StartError::Tools(_)
+                | StartError::Broken(_) => exit::FAILED,
             };
             let message = match std::error::Error::source(&error) {
                 Some(source) => format!("{error}: {source}"),

@@ -25,6 +25,8 @@ pub struct Config {
     pub log: LogConfig,
     /// The process itself.
     pub daemon: DaemonConfig,
+    /// Clients on other machines.
+    pub remote: RemoteConfig,
     /// Further endpoints, by name.
     pub endpoints: Endpoints,
     /// Which model has which role.
@@ -293,6 +295,96 @@ impl MetricsConfig {
     }
 }
 
+/// `[remote]`: clients on other machines.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RemoteConfig {
+    /// Addresses with ports to listen on; none: the socket only.
+    pub listen: Vec<String>,
+    /// PEM file with the certificate that clients are shown, and those between it and its CA.
+    pub tls_cert: String,
+    /// PEM file with its private key, mode 0600.
+    pub tls_key: String,
+    /// PEM file with the CA that clients must have a certificate of; empty: a token is enough.
+    pub client_ca: String,
+    /// A loopback address may do without TLS, as behind a proxy or in an SSH tunnel.
+    pub insecure_loopback: bool,
+    /// A connection on which nothing is asked for this long is closed.
+    pub idle_timeout_ms: u64,
+    /// A connection is asked for a sign of life this often, and closed when none comes for as long.
+    pub keepalive_ms: u64,
+    /// Most connections at once.
+    pub max_connections: u32,
+    /// Most connections at once from one address.
+    pub max_connections_per_ip: u32,
+}
+
+impl Default for RemoteConfig {
+    fn default() -> Self {
+        Self {
+            listen: Vec::new(),
+            tls_cert: String::new(),
+            tls_key: String::new(),
+            client_ca: String::new(),
+            insecure_loopback: false,
+            idle_timeout_ms: 900_000,
+            keepalive_ms: 30_000,
+            max_connections: 256,
+            max_connections_per_ip: 32,
+        }
+    }
+}
+
+impl RemoteConfig {
+    /// True when connections are encrypted.
+    pub(crate) fn has_tls(&self) -> bool {
+        !self.tls_cert.is_empty() && !self.tls_key.is_empty()
+    }
+
+    /// Refuses whatever would let somebody in unseen.
+    fn check(&self) -> Result<(), BadValue> {
+        let bad = |key: &str, problem: String| Err(BadValue { key: key.to_owned(), problem });
+        let pair = [
+            ("remote.tls_cert", &self.tls_cert, "remote.tls_key", &self.tls_key),
+            ("remote.tls_key", &self.tls_key, "remote.tls_cert", &self.tls_cert),
+        ];
+        for (key, value, other, other_value) in pair {
+            if value.is_empty() && !other_value.is_empty() {
+                let problem = format!("it is empty although {other} is set; set both");
+                return bad(key, problem);
+            }
+        }
+        if !self.client_ca.is_empty() && !self.has_tls() {
+            let problem = "without remote.tls_cert and remote.tls_key no client certificate is asked for; set them";
+            return bad("remote.client_ca", problem.to_owned());
+        }
+        for text in &self.listen {
+            let Ok(address) = text.parse::<SocketAddr>() else {
+                let problem = format!(
+                    "'{text}' is not an address with a port, such as 0.0.0.0:7443 or [::]:7443"
+                );
+                return bad("remote.listen", problem);
+            };
+            if self.has_tls() {
+                continue;
+            }
+            if !address.ip().is_loopback() {
+                let problem = format!(
+                    "{address} can be reached from other machines, so it needs TLS; set remote.tls_cert and remote.tls_key (`agentd tls init` makes them)"
+                );
+                return bad("remote.listen", problem);
+            }
+            if !self.insecure_loopback {
+                let problem = format!(
+                    "{address} needs TLS; set remote.tls_cert and remote.tls_key (`agentd tls init` makes them), or remote.insecure_loopback = true for a tunnel or a proxy on this machine"
+                );
+                return bad("remote.listen", problem);
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Why a value is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct BadValue {
@@ -380,6 +472,16 @@ impl Config {
             let problem = format!("'{listen}' is not a loopback address with a port");
             return Err(BadValue { key: "metrics.listen".into(), problem });
         }
+        range("remote.idle_timeout_ms", self.remote.idle_timeout_ms, 100, 86_400_000)?;
+        range("remote.keepalive_ms", self.remote.keepalive_ms, 50, 3_600_000)?;
+        range("remote.max_connections", self.remote.max_connections.into(), 1, 100_000)?;
+        range(
+            "remote.max_connections_per_ip",
+            self.remote.max_connections_per_ip.into(),
+            1,
+            100_000,
+        )?;
+        self.remote.check()?;
         self.provider.check("provider")?;
         self.check_roles()
     }
@@ -432,6 +534,24 @@ impl Config {
         }
         if self.log.format != new.log.format {
             keys.push("log.format".to_owned());
+        }
+        // Certificates are read again on a reload; whether there are any is not changed by one.
+        let (old, new) = (&self.remote, &new.remote);
+        for (key, is_changed) in [
+            ("remote.listen", old.listen != new.listen),
+            ("remote.tls_cert", old.has_tls() != new.has_tls()),
+            ("remote.insecure_loopback", old.insecure_loopback != new.insecure_loopback),
+            ("remote.idle_timeout_ms", old.idle_timeout_ms != new.idle_timeout_ms),
+            ("remote.keepalive_ms", old.keepalive_ms != new.keepalive_ms),
+            ("remote.max_connections", old.max_connections != new.max_connections),
+            (
+                "remote.max_connections_per_ip",
+                old.max_connections_per_ip != new.max_connections_per_ip,
+            ),
+        ] {
+            if is_changed {
+                keys.push(key.to_owned());
+            }
         }
         keys
     }

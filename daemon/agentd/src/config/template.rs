@@ -101,6 +101,18 @@ pub const TEMPLATE: &str = r#"# agentd and its clients. Every key may be left ou
 [metrics]
 #listen = ""             # "127.0.0.1:9464": figures for Prometheus at /metrics
 
+[remote]
+# For clients on other machines: needs a certificate (`agentd tls init`) and a token (`agentctl token create`).
+#listen = []              # such as ["0.0.0.0:7443"]
+#tls_cert = ""            # PEM file
+#tls_key = ""             # PEM file, mode 0600
+#client_ca = ""           # PEM file; if set, clients need a certificate of this CA too
+#insecure_loopback = false # true: a loopback address may do without TLS, for a tunnel or proxy
+#idle_timeout_ms = 900000
+#keepalive_ms = 30000
+#max_connections = 256
+#max_connections_per_ip = 32
+
 [client]
 #show_reasoning = true
 #markdown = "auto"        # auto, always, never

@@ -6,6 +6,7 @@ use agentd_domain::{Author, Delivery, Effort, IdError, Priority, Title};
 use agentd_proto::v1;
 use tonic::Status;
 
+use super::caller::tagged;
 use super::status::bad_field;
 
 /// Reads an id.
@@ -46,6 +47,7 @@ pub(super) fn author(field: &str, author: Option<&v1::Author>) -> Result<Author,
     let v1::Author { client_id, name } =
         author.ok_or_else(|| bad_field(field, "it is missing", "say who you are"))?;
     Author::new(client_id, name)
+        .map(tagged)
         .map_err(|error| bad_field(field, &error.to_string(), "give a short printable id and name"))
 }
 
@@ -53,7 +55,7 @@ pub(super) fn author(field: &str, author: Option<&v1::Author>) -> Result<Author,
 pub(super) fn author_or_unknown(field: &str, given: Option<&v1::Author>) -> Result<Author, Status> {
     match given {
         Some(given) => author(field, Some(given)),
-        None => Ok(Author { client_id: "unknown".to_owned(), name: "unknown".to_owned() }),
+        None => Ok(tagged(Author { client_id: "unknown".to_owned(), name: "unknown".to_owned() })),
     }
 }
 

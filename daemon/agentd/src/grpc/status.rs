@@ -59,6 +59,19 @@ pub(super) fn error(kind: ErrorKind, message: &str, hint: &str, field: Option<&s
     with_reason(kind, reason(kind), message, hint, field)
 }
 
+/// Somebody who has not proved who he is.
+pub(super) fn unauthenticated(message: &str, hint: &str) -> Status {
+    let details = details(ErrorKind::Denied, "UNAUTHENTICATED", hint);
+    Status::with_error_details(Code::Unauthenticated, message, details)
+}
+
+/// Not now, but after `delay`.
+pub(super) fn wait(message: &str, hint: &str, delay: Duration) -> Status {
+    let mut details = details(ErrorKind::Busy, reason(ErrorKind::Busy), hint);
+    details.set_retry_info(Some(delay));
+    Status::with_error_details(Code::ResourceExhausted, message, details)
+}
+
 fn with_reason(
     kind: ErrorKind,
     reason: &str,

@@ -1,7 +1,5 @@
 //! Keys: from a file that only its owner can read, from systemd's credentials, or from the environment.
 
-use std::io::Read as _;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::PathBuf;
 
 use agentd_llm::{LlmError, Secret};
@@ -9,6 +7,7 @@ use agentd_llm::{LlmError, Secret};
 use super::first_of;
 use crate::config::{DEFAULT_ENDPOINT, ProviderConfig};
 use crate::environment::Environment;
+use crate::private_file::{read_credential, read_private};
 
 /// Most bytes of a key file.
 const MAX_KEY_BYTES: u64 = 4096;
@@ -76,37 +75,10 @@ fn key_file(configured: &str, env: &Environment) -> Option<Result<KeyFile, Strin
     Some(Ok(KeyFile { path: dir.join(name), is_credential: true }))
 }
 
-/// Reads a key file. Mode and owner are checked on the open file, not on its path.
+/// Reads a key file.
 fn read_file(KeyFile { path, is_credential }: &KeyFile) -> Result<Secret, String> {
-    let own = rustix::process::geteuid().as_raw();
-    let (refused, owners) = if *is_credential { (0o037, [own, 0]) } else { (0o077, [own, own]) };
-    let mut file = std::fs::OpenOptions::new()
-        .read(true)
-        // A FIFO in its place must not block the daemon.
-        .custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed())
-        .open(path)
-        .map_err(|error| error.to_string())?;
-    let metadata = file.metadata().map_err(|error| error.to_string())?;
-    if !metadata.is_file() {
-        return Err("is not a regular file".to_owned());
-    }
-    if metadata.mode() & refused != 0 {
-        let mode = metadata.mode() & 0o777;
-        return Err(format!("has mode {mode:o}, so others can read it; run chmod 600 on it"));
-    }
-    if !owners.contains(&metadata.uid()) {
-        return Err("belongs to another user".to_owned());
-    }
-    let mut text = String::new();
-    file.by_ref()
-        .take(MAX_KEY_BYTES)
-        .read_to_string(&mut text)
-        .map_err(|error| error.to_string())?;
-    let key = text.trim();
-    if key.is_empty() {
-        return Err("is empty".to_owned());
-    }
-    Ok(Secret::from(key.to_owned()))
+    let read = if *is_credential { read_credential } else { read_private };
+    read(path, MAX_KEY_BYTES).map(|text| Secret::from(text.trim().to_owned()))
 }
 
 #[cfg(test)]

@@ -5,16 +5,15 @@ use std::time::Duration;
 use agentd_proto::v1;
 use agentd_proto::v1::attach_response::Payload;
 use agentd_proto::v1::event_service_client::EventServiceClient;
-use agentd_shared::{Client, Transcript, client_ids};
+use agentd_shared::{Client, DaemonChannel, Transcript, client_ids};
 use agentd_testkit::{Daemon, Gate, LlmServer, PATIENCE, Pace, Reply};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tonic::Streaming;
-use tonic::transport::Channel;
 
 use crate::support::{check_gap_free, kinds};
 
 async fn raw_attach(
-    channel: Channel,
+    channel: DaemonChannel,
     session_id: &str,
     name: &str,
 ) -> Streaming<v1::AttachResponse> {

@@ -4,9 +4,8 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use agentd_proto::v1;
-use agentd_shared::Client;
+use agentd_shared::{Client, DaemonChannel};
 use anyhow::{Context as _, bail, ensure};
-use tonic::transport::Channel;
 use v1::attach_request::Position;
 use v1::attach_response::Payload;
 use v1::event::Body;
@@ -19,7 +18,7 @@ static MESSAGES: AtomicU64 = AtomicU64::new(0);
 #[derive(Debug)]
 pub(crate) struct Terminal {
     pub(crate) client: Client,
-    events: Channel,
+    events: DaemonChannel,
     author: v1::Author,
 }
 

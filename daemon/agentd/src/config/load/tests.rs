@@ -218,3 +218,39 @@ fn every_key_of_a_model_is_known() {
     known.sort_unstable();
     assert_eq!(keys, known);
 }
+
+#[test]
+fn dl_04_a_listener_that_would_let_anybody_in_is_refused() {
+    let refused = |remote: &str, key: &str, remedy: &str| {
+        let error = check(&format!("[remote]\n{remote}"), &[]).unwrap_err();
+        assert!(error.starts_with(key), "{remote}: {error}");
+        assert!(error.contains(remedy), "{remote}: {error}");
+    };
+    refused("listen = [\"0.0.0.0:7443\"]", "remote.listen", "`agentd tls init`");
+    refused("listen = [\"127.0.0.1:7443\"]", "remote.listen", "insecure_loopback = true");
+    let insecure = "insecure_loopback = true\nlisten = [\"127.0.0.1:1\", \"[::]:7443\"]";
+    refused(insecure, "remote.listen", "[::]:7443 can be reached from other machines");
+    refused("listen = [\"localhost:7443\"]", "remote.listen", "0.0.0.0:7443");
+    refused("tls_cert = \"c.pem\"", "remote.tls_key", "set both");
+    refused("tls_key = \"k.pem\"", "remote.tls_cert", "set both");
+    refused("client_ca = \"ca.pem\"", "remote.client_ca", "set them");
+    refused("max_connections = 0", "remote.max_connections", "between");
+    for good in [
+        "insecure_loopback = true\nlisten = [\"127.0.0.1:7443\", \"[::1]:7443\"]",
+        "tls_cert = \"c\"\ntls_key = \"k\"\nlisten = [\"0.0.0.0:7443\"]",
+    ] {
+        check(&format!("[remote]\n{good}"), &[]).unwrap();
+    }
+}
+
+#[test]
+fn where_remote_clients_come_in_changes_only_with_a_restart() {
+    let load = |text: &str| check(&format!("[remote]\n{text}"), &[]).unwrap().config;
+    let old = load("tls_cert = \"c\"\ntls_key = \"k\"");
+    let renewed = load("tls_cert = \"c2\"\ntls_key = \"k2\"");
+    assert!(old.needs_restart(&renewed).is_empty());
+    let moved =
+        load("tls_cert = \"c\"\ntls_key = \"k\"\nlisten = [\"[::1]:1\"]\nmax_connections = 1");
+    assert_eq!(old.needs_restart(&moved), ["remote.listen", "remote.max_connections"]);
+    assert_eq!(old.needs_restart(&load("")), ["remote.tls_cert"]);
+}

@@ -8,6 +8,10 @@ use crate::grpc::{Context, to_proto};
 use crate::process;
 use crate::provider::ProviderReport;
 
+/// An address without a token is a door without a key.
+const NO_TOKEN: &str =
+    "remote clients cannot come in: there is no token; make one with `agentctl token create NAME`";
+
 pub(super) async fn handle(ctx: &Context) -> Result<v1::GetStatusResponse, Status> {
     let stats = ctx.engine.stats();
     let mut warnings = ctx.control.warnings();
@@ -18,6 +22,15 @@ pub(super) async fn handle(ctx: &Context) -> Result<v1::GetStatusResponse, Statu
             (0, 0)
         }
     };
+    let tls_failure = ctx.remote.tls.as_ref().and_then(|tls| tls.failure());
+    warnings.extend(
+        tls_failure.map(|failure| {
+            format!("the certificate was read again and is not in force: {failure}")
+        }),
+    );
+    if !ctx.remote.addresses.is_empty() && ctx.remote.tokens.list().is_empty() {
+        warnings.push(NO_TOKEN.to_owned());
+    }
     let ProviderReport { kind, base_url, model, source, models, problem } =
         ctx.models.report().await;
     warnings.extend(problem.map(|problem| format!("the model cannot be asked now: {problem}")));
@@ -27,9 +40,9 @@ pub(super) async fn handle(ctx: &Context) -> Result<v1::GetStatusResponse, Statu
         queued_messages: u32::try_from(stats.queued_messages).unwrap_or(u32::MAX),
         running_turns_limit: to_proto::small(stats.running_turns_limit),
         waiting_turns: to_proto::small(stats.waiting_turns),
-        connections: 0,
+        connections: to_proto::small(ctx.local_connections.get() + ctx.remote.connections.count()),
         endpoints: ctx.models.endpoints().into_iter().map(to_proto::endpoint).collect(),
-        listen_addresses: Vec::new(),
+        listen_addresses: ctx.remote.addresses.iter().map(ToString::to_string).collect(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         pid: std::process::id(),
         started_at_ms: *started_at_ms,

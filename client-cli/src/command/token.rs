@@ -1,0 +1,47 @@
+//! `agentctl token`: what remote clients come in with.
+
+mod create;
+mod list;
+mod revoke;
+
+use agentd_proto::v1;
+use serde::Serialize;
+
+use crate::app::App;
+use crate::cli::TokenCommand;
+use crate::exit::{Exit, Failure};
+
+/// Runs a command about tokens.
+pub(super) async fn run(command: &TokenCommand, app: &App) -> Result<Exit, Failure> {
+    match command {
+        TokenCommand::Create(args) => create::run(args, app).await,
+        TokenCommand::List(args) => list::run(args, app).await,
+        TokenCommand::Revoke(args) => revoke::run(args, app).await,
+    }
+}
+
+/// A token as JSON.
+#[derive(Debug, Serialize)]
+struct TokenView<'a> {
+    token_id: &'a str,
+    name: &'a str,
+    scope: String,
+    created_at_ms: i64,
+    expires_at_ms: i64,
+    last_used_at_ms: i64,
+}
+
+impl<'a> From<&'a v1::Token> for TokenView<'a> {
+    fn from(token: &'a v1::Token) -> Self {
+        let v1::Token { token_id, name, scope, created_at_ms, expires_at_ms, last_used_at_ms } =
+            token;
+        Self {
+            token_id,
+            name,
+            scope: crate::json::token_scope(*scope),
+            created_at_ms: *created_at_ms,
+            expires_at_ms: *expires_at_ms,
+            last_used_at_ms: *last_used_at_ms,
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Clients on other machines: TCP with TLS, bounded connections, tokens.
+//!
+//! [`Remote`] owns the listening sockets and what is served with. Each connection is admitted
+//! ([`connections`]), shakes hands in a task of its own ([`acceptor`]), and becomes a [`stream`] that
+//! ends itself when it is idle or its token is gone. Who may call what is checked per call, in
+//! `grpc/gate.rs`.
+
+mod acceptor;
+mod connections;
+mod error;
+mod housekeeping;
+mod stream;
+mod tls;
+mod tls_files;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use socket2::{Domain, Protocol, Socket, Type};
+use tokio::net::TcpListener;
+
+use crate::access::{Throttle, Tokens};
+use crate::config::RemoteConfig;
+
+pub use error::RemoteError;
+pub use tls_files::{TlsFiles, TlsFilesError, make_tls_files};
+
+pub(crate) use acceptor::Incoming;
+pub(crate) use connections::{CallGuard, Connections, Limits, Peer};
+pub(crate) use housekeeping::keep_house;
+pub(crate) use stream::{Gauge, RemotePeer};
+pub(crate) use tls::Tls;
+
+/// Connections that may wait to be accepted.
+const BACKLOG: i32 = 128;
+
+/// What is shared by everything that serves remote clients.
+#[derive(Debug)]
+pub(crate) struct Remote {
+    /// Who may come in.
+    pub(crate) tokens: Arc<Tokens>,
+    /// Who is in.
+    pub(crate) connections: Arc<Connections>,
+    /// The certificate; none on a loopback address that may do without.
+    pub(crate) tls: Option<Arc<Tls>>,
+    /// Who failed to come in.
+    pub(crate) throttle: Throttle,
+    /// Where it listens.
+    pub(crate) addresses: Vec<SocketAddr>,
+}
+
+/// The sockets, until they are served.
+#[derive(Debug)]
+pub(crate) struct Listeners(pub(crate) Vec<TcpListener>);
+
+impl Remote {
+    /// Listens where the configuration says. No address is good: then there is nobody to serve.
+    ///
+    /// # Errors
+    /// When an address cannot be had, or a file of TLS cannot be used.
+    pub(crate) fn open(
+        config: &RemoteConfig,
+        tokens: Arc<Tokens>,
+    ) -> Result<(Arc<Self>, Listeners), RemoteError> {
+        // Without an address nothing is served, and files that are not needed are not looked at.
+        let is_wanted = config.has_tls() && !config.listen.is_empty();
+        let tls = is_wanted.then(|| Tls::load(config).map(Arc::new)).transpose()?;
+        let mut listeners = Vec::new();
+        let mut addresses = Vec::new();
+        for text in &config.listen {
+            let failed = |source| RemoteError::Listen { address: text.clone(), source };
+            let address: SocketAddr =
+                text.parse().map_err(|_not_one| RemoteError::Address(text.clone()))?;
+            // The configuration was checked for it; this is the lock on the door itself.
+            if tls.is_none() && !(config.insecure_loopback && address.ip().is_loopback()) {
+                return Err(RemoteError::NoTls(address));
+            }
+            let listener = listen(address).map_err(failed)?;
+            addresses.push(listener.local_addr().map_err(failed)?);
+            listeners.push(listener);
+        }
+        let limits = Limits {
+            connections: config.max_connections as usize,
+            per_network: config.max_connections_per_ip as usize,
+            idle: Duration::from_millis(config.idle_timeout_ms),
+        };
+        let remote = Self {
+            tokens,
+            connections: Arc::new(Connections::new(limits)),
+            tls,
+            throttle: Throttle::default(),
+            addresses,
+        };
+        Ok((Arc::new(remote), Listeners(listeners)))
+    }
+}
+
+fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    if address.is_ipv6() {
+        // `[::]` and `0.0.0.0` can then stand side by side, whatever the system's default.
+        socket.set_only_v6(true)?;
+    }
+    // A restart must not wait for connections of the daemon before.
+    socket.set_reuse_address(true)?;
+    socket.set_nonblocking(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    TcpListener::from_std(socket.into())
+}
