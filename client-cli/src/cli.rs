@@ -163,6 +163,19 @@ Examples:
   agentctl logs -f --level warn
   agentctl logs -n 1000 --session last --json")]
     Logs(LogsArgs),
+    /// Show what model requests used and cost, and how far limits are used up
+    #[command(after_help = "\
+Days are UTC. Tokens and cost that providers did not report are estimates and
+are marked with ~; requests to models without a known price are counted as
+unpriced and cost nothing in the sums. With --by session a row is a session
+that changed on one of the days, with the sums of its whole life.
+
+Examples:
+  agentctl usage
+  agentctl usage --by model --days 7
+  agentctl usage --session last --by purpose
+  agentctl usage --json | jq .total.cost.nano_usd")]
+    Usage(UsageArgs),
     /// Stop the daemon and wait until it is gone
     Shutdown,
     /// Make the running daemon read its configuration again
@@ -371,6 +384,36 @@ Examples:
   agentctl sessions import talk.jsonl
   ssh host agentctl sessions export last | agentctl sessions import -")]
     Import(ImportArgs),
+}
+
+/// Options of `usage`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct UsageArgs {
+    /// What a row stands for
+    #[arg(long, value_name = "WHAT", value_enum, default_value = "day")]
+    pub(crate) by: UsageBy,
+    /// How many days to look back, today included
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=3660))]
+    pub(crate) days: u32,
+    /// Only this session: its id, a unique beginning of it, or `last`
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What a row of `usage` stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum UsageBy {
+    /// A day
+    Day,
+    /// A model
+    Model,
+    /// A session
+    Session,
+    /// A purpose, such as turns or titles
+    Purpose,
 }
 
 /// Only `--json`.

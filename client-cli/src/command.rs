@@ -17,6 +17,7 @@ mod shutdown;
 pub(crate) mod status;
 mod token;
 mod upgrade;
+pub(crate) mod usage;
 mod version;
 
 use crate::app::App;
@@ -49,6 +50,7 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Status(args) => status::run(&args, &app).await,
         Command::Doctor(args) => doctor::run(&args, &app).await,
         Command::Logs(args) => Box::pin(logs::run(&args, &app)).await,
+        Command::Usage(args) => usage::run(&args, &app).await,
         Command::Shutdown => shutdown::run(&app).await,
         Command::Reload => reload::run(&app).await,
         Command::Upgrade(args) => upgrade::run(&args, &app).await,

@@ -10,6 +10,7 @@ mod event;
 mod model;
 mod session;
 mod status;
+mod usage;
 
 use agentd_proto::v1;
 
@@ -18,6 +19,7 @@ pub(crate) use event::EventView;
 pub(crate) use model::ModelsView;
 pub(crate) use session::{DetailView, SessionView};
 pub(crate) use status::{StatusView, VersionView};
+pub(crate) use usage::UsageReportView;
 
 /// Turns `DELIVERY_QUEUE` into `queue`.
 fn short_name(full: &'static str, prefix: &str) -> String {
@@ -54,6 +56,7 @@ enum_name!(circuit_state, CircuitState, "CIRCUIT_STATE_");
 enum_name!(log_level, LogLevel, "LOG_LEVEL_");
 enum_name!(check_outcome, CheckOutcome, "CHECK_OUTCOME_");
 enum_name!(token_scope, TokenScope, "TOKEN_SCOPE_");
+enum_name!(budget_scope, BudgetScope, "BUDGET_SCOPE_");
 enum_name!(session_status, SessionStatus, "SESSION_STATUS_");
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use agentd_proto::v1::event_service_client::EventServiceClient;
 use agentd_proto::v1::model_service_client::ModelServiceClient;
 use agentd_proto::v1::session_service_client::SessionServiceClient;
 use agentd_proto::v1::turn_service_client::TurnServiceClient;
+use agentd_proto::v1::usage_service_client::UsageServiceClient;
 use tonic::service::Interceptor;
 use tonic::service::interceptor::InterceptedService;
 use tonic::{Code, Request, Status};
@@ -125,6 +126,13 @@ impl Client {
     /// Tokens of remote clients.
     pub fn access(&self) -> AccessServiceClient<CommandChannel> {
         AccessServiceClient::new(self.commands.clone())
+            .max_decoding_message_size(MAX_MESSAGE_BYTES)
+            .max_encoding_message_size(MAX_MESSAGE_BYTES)
+    }
+
+    /// What requests used and cost.
+    pub fn usage(&self) -> UsageServiceClient<CommandChannel> {
+        UsageServiceClient::new(self.commands.clone())
             .max_decoding_message_size(MAX_MESSAGE_BYTES)
             .max_encoding_message_size(MAX_MESSAGE_BYTES)
     }

@@ -31,6 +31,9 @@ struct Programs {
     agentctl: PathBuf,
 }
 
+/// One part of the check.
+type RunPart = fn(&Programs) -> anyhow::Result<Part>;
+
 /// Runs all parts.
 pub(crate) fn run() -> anyhow::Result<ExitCode> {
     let built = cargo(&["build", "--quiet", "--package", "agentd", "--package", "agentctl"])
@@ -40,7 +43,7 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
     let target = target_directory()?.join("debug");
     let programs = Programs { agentd: target.join("agentd"), agentctl: target.join("agentctl") };
     let mut failed = false;
-    let parts: [(&str, fn(&Programs) -> anyhow::Result<Part>); 3] =
+    let parts: [(&str, RunPart); 3] =
         [("verify", verify::units), ("security", verify::exposure), ("boot", boot::run)];
     for (name, part) in parts {
         match part(&programs)? {

@@ -13,9 +13,9 @@ use super::lines::{self, Tone};
 use super::slash::{self, Line, SlashCommand};
 use super::traced;
 use crate::app::rpc_failure;
-use crate::cli::{ExportFormat, Wishes};
+use crate::cli::{ExportFormat, UsageBy, Wishes};
 use crate::command::sessions::export::{self, Sink};
-use crate::command::{sessions, status};
+use crate::command::{sessions, status, usage};
 use crate::exit::{Exit, Failure};
 use crate::follow::Follow;
 use crate::ids;
@@ -165,6 +165,26 @@ impl Conversation<'_> {
         Ok(())
     }
 
+    /// Shows what the session used, or all of them today.
+    async fn show_usage(&mut self, argument: &str) -> Result<(), Failure> {
+        let session_id = match argument {
+            "" => self.session_id.clone(),
+            "all" => String::new(),
+            _ => {
+                self.view.aside(Tone::Warn, "say /usage for this session, /usage all for all");
+                return Ok(());
+            }
+        };
+        let request = v1::GetUsageRequest {
+            group_by: v1::UsageGrouping::Model.into(),
+            session_id,
+            ..Default::default()
+        };
+        let report = usage::fetch(&self.client, request).await?;
+        self.say(usage::lines(&report, UsageBy::Model));
+        Ok(())
+    }
+
     async fn command(&mut self, command: SlashCommand, argument: &str) -> Result<(), Failure> {
         match command {
             SlashCommand::Help => self.say(slash::help()),
@@ -201,12 +221,14 @@ impl Conversation<'_> {
             SlashCommand::Status => {
                 let status = status::fetch(&self.client).await?;
                 let width = self.view.canvas.look().width;
-                self.say(status::lines(&status, Some(width)));
+                let today = usage::today_line(&self.client).await;
+                self.say(status::lines(&status, today.as_deref(), Some(width)));
             }
             SlashCommand::Stats => {
                 let detail = sessions::show::fetch(&self.client, &self.session_id).await?;
                 self.say(sessions::show::lines(&detail));
             }
+            SlashCommand::Usage => self.show_usage(argument).await?,
             SlashCommand::Trace => self.trace(argument).await?,
             SlashCommand::Clear => self.clear(),
             SlashCommand::Export => self.export(argument).await?,

@@ -9,6 +9,7 @@ use agentd_shared::text::{human_duration, one_line};
 
 use agentd_shared::transcript::TurnMarker;
 
+use crate::command::usage::cost_text;
 use crate::style;
 
 /// Columns for the arguments and the result of a tool.
@@ -212,6 +213,10 @@ pub(crate) fn footer(completed: &v1::TurnCompleted, turn: Option<&TurnMarker>) -
     let about = if usage.estimated { "~" } else { "" };
     let tokens = usage.prompt_tokens.saturating_add(usage.completion_tokens);
     let mut text = format!("└ {took} · {about}{tokens} tokens");
+    if let Some(turn) = turn.filter(|turn| turn.cost.nano_usd > 0) {
+        text.push_str(" · ");
+        text.push_str(&cost_text(&turn.cost));
+    }
     // Who came in the middle of the turn has not been told it.
     if !model.is_empty() {
         text.push_str(" · ");
@@ -280,6 +285,7 @@ mod tests {
             model: "m1".into(),
             effort_requested: v1::Effort::Unspecified,
             effort_effective: v1::Effort::Unspecified,
+            cost: v1::Cost::default(),
             state: TurnState::Running,
         };
         assert_eq!(footer(&completed, Some(&turn)), "└ 1.2 s · 312 tokens · m1");
@@ -296,5 +302,11 @@ mod tests {
             let footer = footer(&v1::TurnCompleted::default(), Some(&turn));
             assert!(footer.ends_with(&format!(" · m1 · effort {expect}")), "{footer}");
         }
+        turn.effort_requested = v1::Effort::Unspecified;
+        turn.cost.nano_usd = 12_000_000;
+        assert_eq!(
+            footer(&v1::TurnCompleted::default(), Some(&turn)),
+            "└ 0 ms · 0 tokens · $0.012 · m1"
+        );
     }
 }

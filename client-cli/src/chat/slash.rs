@@ -21,6 +21,8 @@ pub(crate) enum SlashCommand {
     Status,
     /// Shows token counts.
     Stats,
+    /// Shows what requests used and cost.
+    Usage,
     /// Shows the newest events.
     Trace,
     /// Clears the screen.
@@ -124,6 +126,13 @@ pub(crate) const TABLE: &[Entry] = &[
         &["stats"],
         "",
         "turns and tokens of this session",
+        Completes::Nothing,
+    ),
+    entry(
+        SlashCommand::Usage,
+        &["usage", "cost"],
+        "[all]",
+        "what requests used and cost in 30 days, by model",
         Completes::Nothing,
     ),
     entry(SlashCommand::Trace, &["trace"], "[N]", "show the newest N events", Completes::Nothing),

@@ -8,6 +8,7 @@ use agentd_shared::client_ids::now_ms;
 use agentd_shared::text::{human_bytes, human_duration};
 use anstyle::Style;
 
+use super::usage;
 use crate::app::{App, rpc_failure};
 use crate::chat::terminal::Size;
 use crate::cli::JsonArgs;
@@ -31,7 +32,8 @@ pub(super) async fn run(args: &JsonArgs, app: &App) -> Result<Exit, Failure> {
             app.output.foreign_line(&format!("context   {name} ({})", server.url()))?;
         }
         let width = app.output.is_terminal().then(|| Size::detect().text_width());
-        for line in lines(&status, width) {
+        let today = usage::today_line(&client).await;
+        for line in lines(&status, today.as_deref(), width) {
             app.output.foreign_line(&line)?;
         }
     }
@@ -50,7 +52,11 @@ pub(crate) async fn fetch(client: &Client) -> Result<v1::GetStatusResponse, Fail
 }
 
 /// The state as lines for people. They hold foreign text.
-pub(crate) fn lines(status: &v1::GetStatusResponse, width: Option<usize>) -> Vec<String> {
+pub(crate) fn lines(
+    status: &v1::GetStatusResponse,
+    today: Option<&str>,
+    width: Option<usize>,
+) -> Vec<String> {
     let started = u64::try_from(status.started_at_ms).unwrap_or(0);
     let up = human_duration(Duration::from_millis(now_ms().saturating_sub(started)));
     let config = match status.config_file.as_str() {
@@ -87,6 +93,7 @@ pub(crate) fn lines(status: &v1::GetStatusResponse, width: Option<usize>) -> Vec
         ));
     }
     lines.extend(status.endpoints.iter().map(endpoint));
+    lines.extend(today.map(|used| format!("today     {used}")));
     let free = match status.free_disk_bytes {
         0 => String::new(),
         free => format!(", {} free on the disk", human_bytes(free)),
@@ -147,14 +154,15 @@ mod tests {
             warnings: vec!["the provider cannot be reached: connection refused".into()],
             ..Default::default()
         };
-        let shown = lines(&status, Some(40)).join("\n");
+        let shown = lines(&status, Some("$0.12"), Some(40)).join("\n");
+        assert!(shown.contains("\ntoday     $0.12\n"), "{shown}");
         assert!(shown.contains("0 live, 1 turn running, 2 terminals attached"), "{shown}");
         let queue = "queue     3 messages waiting; 1 of 16 turns running, 2 waiting for a place";
         assert!(shown.contains(queue), "{shown}");
         assert!(shown.contains("http://m: 1 request, 4 waiting; failed too often"), "{shown}");
         let broken = "warning   the provider cannot be\n          reached: connection refused";
         assert!(shown.ends_with(broken), "{shown}");
-        let piped = lines(&status, None).pop();
+        let piped = lines(&status, None, None).pop();
         assert!(piped.is_some_and(|line| line.ends_with("reached: connection refused")));
     }
 }

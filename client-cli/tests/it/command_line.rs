@@ -54,6 +54,7 @@ fn help_of_each_command_is_stable() {
         "context add",
         "token",
         "token create",
+        "usage",
     ] {
         let output = run(&format!("{command} --help"));
         assert_eq!(output.status.code(), Some(0), "{command}");

@@ -3,12 +3,14 @@
 //! Every key has a default, so that no file is needed. A key that does not exist is an error that
 //! names the nearest one that does.
 
+mod budget;
 mod load;
 mod roles;
 mod schema;
 mod submit;
 mod template;
 
+pub use budget::BudgetConfig;
 pub use load::{ConfigError, ConfigSource, Loaded, load};
 pub use roles::{DEFAULT_ENDPOINT, Endpoints, OwnModels, RoleConfig, RolesConfig};
 pub use schema::{

@@ -19,6 +19,7 @@ mod session;
 pub(crate) mod status;
 mod to_proto;
 mod turn;
+mod usage;
 
 use std::path::PathBuf;
 use std::sync::Arc;

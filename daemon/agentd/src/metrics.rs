@@ -155,6 +155,7 @@ mod tests {
             model: model.to_owned(),
             prompt_tokens: 9,
             max_output_tokens: None,
+            prices: None,
         };
         let usage = Usage { prompt_tokens: 10, completion_tokens: 3, ..Usage::default() };
         Spent { attempt, usage, first_byte_ms: 20, elapsed_ms: 1500, error_code }

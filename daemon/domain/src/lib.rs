@@ -5,6 +5,7 @@
 
 mod author;
 mod cut;
+mod day;
 mod effort;
 mod error;
 mod event;
@@ -21,6 +22,7 @@ mod usage;
 
 pub use author::{Author, AuthorError};
 pub use cut::{cut_head_tail, cut_line, floor_char_boundary};
+pub use day::Day;
 pub use effort::{Effort, EffortChoice, EffortError};
 pub use error::{ErrorKind, ErrorReport};
 pub use event::{
@@ -40,4 +42,4 @@ pub use session::{ForkOrigin, SessionRecord, SessionStatus, Title, TitleError};
 pub use time::TimestampMs;
 pub use tool::{ToolCall, ToolEffect, ToolResult, ToolSpec, ToolStatus};
 pub use turn::{InterruptReason, SuspendReason, TurnEnd};
-pub use usage::{Cost, Usage, UsagePurpose};
+pub use usage::{Cost, Usage, UsagePurpose, UsageSum};

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::event::TitleSource;
-use crate::{Cost, Effort, Seq, SessionId, TimestampMs, Usage};
+use crate::{Cost, Effort, Seq, SessionId, TimestampMs, Usage, UsageSum};
 
 /// What a session is doing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -71,6 +71,36 @@ pub struct SessionRecord {
     /// What its requests cost so far.
     #[serde(default)]
     pub cost: Cost,
+    /// Requests so far.
+    #[serde(default)]
+    pub requests: u64,
+    /// The part of `usage` that was estimated.
+    #[serde(default)]
+    pub estimated_usage: Usage,
+}
+
+impl SessionRecord {
+    /// Notes a request.
+    pub fn add_request(&mut self, usage: &Usage, cost: &Cost) {
+        self.requests = self.requests.saturating_add(1);
+        self.usage.add(usage);
+        if usage.estimated {
+            self.estimated_usage.add(usage);
+        }
+        self.cost.add(cost);
+    }
+
+    /// The sums over all its requests, with estimates kept apart. Entries of older releases did not do
+    /// that: where they say that a part is an estimate, all of it counts as one.
+    pub fn usage_sum(&self) -> UsageSum {
+        let Self { usage, estimated_usage, requests, cost, .. } = self;
+        let (exact, estimated) = if usage.estimated && !estimated_usage.estimated {
+            (Usage::default(), *usage)
+        } else {
+            (usage.without(estimated_usage), *estimated_usage)
+        };
+        UsageSum { requests: *requests, exact, estimated, cost: *cost }
+    }
 }
 
 /// A title that a user may give: one line, 1 to 200 characters, no control characters.

@@ -24,6 +24,27 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// Tokens of request and answer.
+    pub fn tokens(&self) -> u64 {
+        self.prompt_tokens.saturating_add(self.completion_tokens)
+    }
+
+    /// What is left without a part of it. Nothing of that is an estimate when the part has them all.
+    pub(crate) fn without(&self, estimates: &Self) -> Self {
+        Self {
+            prompt_tokens: self.prompt_tokens.saturating_sub(estimates.prompt_tokens),
+            completion_tokens: self.completion_tokens.saturating_sub(estimates.completion_tokens),
+            reasoning_tokens: self.reasoning_tokens.saturating_sub(estimates.reasoning_tokens),
+            cached_prompt_tokens: self
+                .cached_prompt_tokens
+                .saturating_sub(estimates.cached_prompt_tokens),
+            cache_write_tokens: self
+                .cache_write_tokens
+                .saturating_sub(estimates.cache_write_tokens),
+            estimated: false,
+        }
+    }
+
     /// Adds another request's tokens.
     pub fn add(&mut self, other: &Self) {
         let Self {
@@ -76,6 +97,42 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
+/// Sums of several requests. What providers counted and what was estimated are kept apart.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct UsageSum {
+    /// Requests.
+    pub requests: u64,
+    /// Tokens of requests whose provider counted them.
+    pub exact: Usage,
+    /// Tokens of the others.
+    pub estimated: Usage,
+    /// What all of them cost.
+    pub cost: Cost,
+}
+
+impl UsageSum {
+    /// Adds one request.
+    pub fn add(&mut self, usage: &Usage, cost: &Cost) {
+        self.requests = self.requests.saturating_add(1);
+        if usage.estimated { &mut self.estimated } else { &mut self.exact }.add(usage);
+        self.cost.add(cost);
+    }
+
+    /// Adds other requests.
+    pub fn add_all(&mut self, other: &Self) {
+        let Self { requests, exact, estimated, cost } = other;
+        self.requests = self.requests.saturating_add(*requests);
+        self.exact.add(exact);
+        self.estimated.add(estimated);
+        self.cost.add(cost);
+    }
+
+    /// Tokens of all requests and answers.
+    pub fn tokens(&self) -> u64 {
+        self.exact.tokens().saturating_add(self.estimated.tokens())
+    }
+}
+
 /// What a model request was for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -84,4 +141,57 @@ pub enum UsagePurpose {
     Turn,
     /// Making a title.
     Title,
+}
+
+impl UsagePurpose {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Turn, Self::Title];
+
+    /// The name by which it is stored and shown.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Turn => "turn",
+            Self::Title => "title",
+        }
+    }
+
+    /// True for work that no user waits for.
+    pub fn is_background(self) -> bool {
+        match self {
+            Self::Turn => false,
+            Self::Title => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn estimates_are_summed_apart() {
+        let exact = Usage { prompt_tokens: 10, completion_tokens: 1, ..Usage::default() };
+        let estimated = Usage { prompt_tokens: 5, estimated: true, ..Usage::default() };
+        let cost = Cost { nano_usd: 7, ..Cost::default() };
+        let unpriced = Cost { unpriced_requests: 1, ..Cost::default() };
+        let mut sum = UsageSum::default();
+        sum.add(&exact, &cost);
+        sum.add(&estimated, &unpriced);
+        sum.add(&exact, &cost);
+        let cost = Cost { nano_usd: 14, unpriced_requests: 1, ..Cost::default() };
+        let twice = Usage { prompt_tokens: 20, completion_tokens: 2, ..Usage::default() };
+        assert_eq!(sum, UsageSum { requests: 3, exact: twice, estimated, cost });
+        assert_eq!(sum.tokens(), 27);
+        let mut other = sum;
+        other.add_all(&sum);
+        assert_eq!((other.requests, other.tokens(), other.cost.nano_usd), (6, 54, 28));
+    }
+
+    #[test]
+    fn purposes_are_shown_as_they_are_stored() {
+        for purpose in UsagePurpose::ALL {
+            let stored = serde_json::to_string(&purpose).expect("a word");
+            assert_eq!(stored, format!("\"{}\"", purpose.as_str()));
+        }
+    }
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::usage::Budget;
+
 /// What happens to a turn that was running when the daemon stopped.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum AutoResume {
@@ -49,6 +51,8 @@ pub struct EngineConfig {
     pub titles: TitlePolicy,
     /// Longest time for making a title.
     pub title_timeout: Duration,
+    /// What may be used. Looked at before each request.
+    pub budget: Budget,
 }
 
 impl Default for EngineConfig {
@@ -66,6 +70,7 @@ impl Default for EngineConfig {
             snapshot_every: 256,
             titles: TitlePolicy::Model,
             title_timeout: Duration::from_secs(30),
+            budget: Budget::default(),
         }
     }
 }

@@ -26,6 +26,7 @@ use crate::session::{
 };
 use crate::slots::{SlotCounts, TurnSlots};
 use crate::tasks::Tasks;
+use crate::usage::Spending;
 
 /// Pause before a session whose actor broke is opened again.
 const REOPEN_PAUSE: Duration = Duration::from_secs(10);
@@ -82,6 +83,8 @@ pub struct EngineStats {
     pub queued_messages: u64,
     /// Attached terminals.
     pub attached_clients: u64,
+    /// Requests whose beginning was not the one before them, without a reason: faults.
+    pub prefix_breaks: u64,
 }
 
 /// A session to be made.
@@ -105,6 +108,7 @@ impl Engine {
         let EngineDeps { store, models, tools, clock, ids, config, crash_points } = deps;
         let tasks = Tasks::new();
         let slots = TurnSlots::new(config.clone());
+        let spending = Arc::new(Spending::new(Arc::clone(&clock), config.clone()));
         let deps = Arc::new(SessionDeps {
             store,
             models,
@@ -115,6 +119,7 @@ impl Engine {
             crash_points,
             tasks,
             slots,
+            spending,
         });
         let inner = Inner {
             deps,
@@ -383,6 +388,7 @@ impl Engine {
             running_turns_limit: limit,
             queued_messages: live.values().map(|handle| u64::from(handle.queued())).sum(),
             attached_clients: live.values().map(|handle| u64::from(handle.attached())).sum(),
+            prefix_breaks: self.deps().spending.prefix_breaks(),
         }
     }
 

@@ -15,10 +15,10 @@ mod error;
 mod model;
 mod session;
 mod slots;
-mod spending;
 mod tasks;
 mod title;
 mod turn;
+mod usage;
 
 pub use attach::{AttachPosition, Attachment, AttachmentItem};
 pub use clock::{RandomIds, SystemClock};
@@ -32,3 +32,7 @@ pub use session::{
     StreamEnd, Submission, Submitted,
 };
 pub use tasks::Tasks;
+pub use usage::{
+    Budget, BudgetScope, BudgetStatus, Limit, MAX_USAGE_ROWS, UsageGrouping, UsageQuery,
+    UsageReport, UsageRow, Used,
+};

@@ -13,8 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use agentd_domain::{
-    Author, Effort, EventBody, ItemId, QuestionAsked, QuestionId, Seq, SessionId, SessionRecord,
-    Title, TurnId,
+    Author, Effort, ItemId, QuestionAsked, QuestionId, Seq, SessionId, SessionRecord, Title, TurnId,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -74,7 +73,7 @@ pub(crate) enum Command {
     Attach { author: Author, reply: Reply<Joined> },
     Resync { subscriber: Arc<Subscriber>, reply: Reply<()> },
     Detach,
-    TitleMade { title: Option<Title>, usage: Vec<EventBody> },
+    TitleMade { title: Option<Title> },
     Delete { reply: Reply<()> },
 }
 

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use agentd_domain::{EventBody, Seq, SessionId, Title, UsagePurpose, cut_line};
-use agentd_llm::{Message, Request, StreamPart};
+use agentd_llm::{LlmError, Message, Request, StreamPart};
 use futures_util::StreamExt as _;
 
 use crate::model::{ModelQuery, Role};
 use crate::session::SessionDeps;
-use crate::spending::Collector;
+use crate::usage::Account;
 
 const INSTRUCTIONS: &str = "Write a title for the conversation that follows: at most eight words, in its language, no quotes, \
      no full stop. Answer with the title only.";
@@ -24,28 +24,24 @@ pub(crate) fn spawn(
     deps: &Arc<SessionDeps>,
     session_id: SessionId,
     model: String,
-    done: impl FnOnce(Option<Title>, Vec<EventBody>) + Send + 'static,
+    account: Arc<Account>,
+    done: impl FnOnce(Option<Title>) + Send + 'static,
 ) {
     let deps_in_task = Arc::clone(deps);
     deps.tasks.spawn("title", async move {
         let deps = deps_in_task;
         let limit = deps.config.borrow().title_timeout;
         let stop = deps.tasks.cancel_token().clone();
-        let meter = Arc::new(Collector::default());
         let made = tokio::select! {
             biased;
             () = stop.cancelled() => return,
-            made = tokio::time::timeout(limit, make(&deps, session_id, &model, &meter)) => made,
+            made = tokio::time::timeout(limit, make(&deps, session_id, &model, &account)) => made,
         };
         if made.is_err() {
             tracing::warn!(%session_id, "the model was too slow for a title");
         }
-        // What was used counts also when no title came of it.
-        let usage = meter.take(UsagePurpose::Title);
-        let title = made.ok().flatten();
-        if title.is_some() || !usage.is_empty() {
-            done(title, usage);
-        }
+        // What was used is recorded also when no title came of it.
+        done(made.ok().flatten());
     });
 }
 
@@ -53,7 +49,7 @@ async fn make(
     deps: &SessionDeps,
     session_id: SessionId,
     model: &str,
-    meter: &Arc<Collector>,
+    account: &Arc<Account>,
 ) -> Option<Title> {
     let conversation = first_exchange(deps, session_id).await?;
     let query = ModelQuery { role: Role::Cheap, model: model.to_owned(), effort: None };
@@ -66,11 +62,13 @@ async fn make(
         max_output_tokens: None,
         effort: resolved.effort.and_then(|effort| effort.effective),
         cache_key: None,
-        meter: Some(Arc::<Collector>::clone(meter)),
+        meter: Some(account.meter(UsagePurpose::Title)),
     };
     let mut answer = String::new();
     let mut stream = match resolved.provider.stream(request).await {
         Ok(stream) => stream,
+        // That was said already, once for today.
+        Err(LlmError::Budget { .. }) => return None,
         Err(error) => {
             tracing::warn!(%session_id, %error, "no title");
             return None;

@@ -26,6 +26,7 @@ use crate::error::CommandError;
 use crate::model::{ModelQuery, ResolvedModel, Role};
 use crate::session::{DeltaChannel, OpenCall, SessionDeps};
 use crate::slots::SlotRequest;
+use crate::usage::Account;
 
 pub(crate) use conversation::{Conversation, KeptConversation};
 
@@ -108,6 +109,7 @@ pub(crate) struct TurnTask {
     /// Rounds that count against the limit already.
     pub(crate) rounds: u32,
     pub(crate) deps: Arc<SessionDeps>,
+    pub(crate) account: Arc<Account>,
     pub(crate) reports: mpsc::Sender<TurnReport>,
     pub(crate) cancel: CancellationToken,
 }

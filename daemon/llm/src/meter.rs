@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use agentd_domain::Usage;
 
-use crate::LlmError;
+use crate::{LlmError, Prices};
 
 /// Watches what requests use. Each attempt of a request is asked for and told of by itself, because
 /// each costs by itself.
@@ -31,6 +31,8 @@ pub struct Attempt {
     pub prompt_tokens: u64,
     /// Most tokens of the answer, when limited.
     pub max_output_tokens: Option<u32>,
+    /// What the model's tokens cost, where that is known.
+    pub prices: Option<Prices>,
 }
 
 /// What an attempt used.

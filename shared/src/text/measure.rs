@@ -66,6 +66,16 @@ pub fn human_bytes(bytes: u64) -> String {
     format!("{}.{} {unit}", tenths / 10, tenths % 10)
 }
 
+/// Returns an amount of money in billionths of a US dollar: to the cent, or below a dollar to the
+/// second digit that counts, such as "$12.34", "$0.034" or "$0.000056". Digits behind are cut.
+pub fn human_usd(nano_usd: u64) -> String {
+    let (whole, rest) = (nano_usd / 1_000_000_000, nano_usd % 1_000_000_000);
+    let digits = format!("{rest:09}");
+    let first = digits.find(|digit| digit != '0').filter(|_| whole == 0).unwrap_or(0);
+    let shown = digits.get(..(first + 2).clamp(2, 9)).unwrap_or_default();
+    format!("${whole}.{shown}")
+}
+
 /// Returns how long ago a moment was, such as "5 min ago". Both are Unix times in milliseconds.
 pub fn relative_time(at_ms: i64, now_ms: i64) -> String {
     let seconds = now_ms.saturating_sub(at_ms) / 1_000;
@@ -84,6 +94,18 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn money_shows_what_counts() {
+        let check = |nano_usd, expect| assert_eq!(human_usd(nano_usd), expect);
+        check(0, "$0.00");
+        check(12_345_678_901, "$12.34");
+        check(5_000_000_000, "$5.00");
+        check(340_000_000, "$0.34");
+        check(34_567_000, "$0.034");
+        check(56_789, "$0.000056");
+        check(5, "$0.000000005");
+    }
 
     #[test]
     fn en_01_a_line_is_cut_between_graphemes_by_display_width() {

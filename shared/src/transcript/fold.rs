@@ -81,7 +81,7 @@ impl Transcript {
             Body::ToolCallFinished(finished) => self.tool_call_finished(event, finished),
             Body::QuestionAsked(asked) => self.question_asked(event, asked),
             Body::QuestionAnswered(answered) => self.question_answered(answered),
-            Body::UsageRecorded(recorded) => self.usage_recorded(recorded),
+            Body::UsageRecorded(recorded) => self.usage_recorded(event, recorded),
             Body::ContextTrimmed(trimmed) => {
                 let dropped_tokens = trimmed.dropped_tokens;
                 self.note(event, NoteKind::ContextTrimmed { dropped_tokens })
@@ -170,6 +170,7 @@ impl Transcript {
             model: started.model.clone(),
             effort_requested: started.effort_requested(),
             effort_effective: started.effort_effective(),
+            cost: v1::Cost::default(),
             state: TurnState::Running,
         }));
         Change::Turn { turn_id: event.turn_id.clone() }
@@ -192,6 +193,7 @@ impl Transcript {
                 model: String::new(),
                 effort_requested: v1::Effort::Unspecified,
                 effort_effective: v1::Effort::Unspecified,
+                cost: v1::Cost::default(),
                 state,
             })),
         }
@@ -302,7 +304,7 @@ impl Transcript {
         Change::Question { question_id: answered.question_id.clone() }
     }
 
-    fn usage_recorded(&mut self, recorded: &v1::UsageRecorded) -> Change {
+    fn usage_recorded(&mut self, event: &v1::Event, recorded: &v1::UsageRecorded) -> Change {
         let Some(usage) = &recorded.usage else { return Change::Nothing };
         let sum = &mut self.usage;
         sum.prompt_tokens = sum.prompt_tokens.saturating_add(usage.prompt_tokens);
@@ -313,11 +315,21 @@ impl Transcript {
         sum.cache_write_tokens = sum.cache_write_tokens.saturating_add(usage.cache_write_tokens);
         sum.estimated |= usage.estimated;
         if let Some(cost) = &recorded.cost {
-            let sum = &mut self.cost;
-            sum.nano_usd = sum.nano_usd.saturating_add(cost.nano_usd);
-            sum.estimated_nano_usd = sum.estimated_nano_usd.saturating_add(cost.estimated_nano_usd);
-            sum.unpriced_requests = sum.unpriced_requests.saturating_add(cost.unpriced_requests);
+            add_cost(&mut self.cost, cost);
+            let turn = self.items.iter_mut().rev().find_map(|item| match item {
+                Item::Turn(turn) if turn.turn_id == event.turn_id => Some(turn),
+                _ => None,
+            });
+            if let Some(turn) = turn {
+                add_cost(&mut turn.cost, cost);
+            }
         }
         Change::Usage
     }
+}
+
+fn add_cost(sum: &mut v1::Cost, cost: &v1::Cost) {
+    sum.nano_usd = sum.nano_usd.saturating_add(cost.nano_usd);
+    sum.estimated_nano_usd = sum.estimated_nano_usd.saturating_add(cost.estimated_nano_usd);
+    sum.unpriced_requests = sum.unpriced_requests.saturating_add(cost.unpriced_requests);
 }

@@ -142,6 +142,8 @@ pub struct TurnMarker {
     pub effort_requested: v1::Effort,
     /// Effort that the model was given.
     pub effort_effective: v1::Effort,
+    /// What its requests cost, as far as they were read.
+    pub cost: v1::Cost,
     /// Where it stands.
     pub state: TurnState,
 }

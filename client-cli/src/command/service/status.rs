@@ -38,7 +38,7 @@ pub(super) async fn run(scope: Scope, app: &App) -> Result<Exit, Failure> {
             })?
         }
     };
-    for line in status::lines(&status::fetch(&client).await?, None) {
+    for line in status::lines(&status::fetch(&client).await?, None, None) {
         app.output.foreign_line(&line)?;
     }
     Ok(Exit::Ok)

@@ -321,6 +321,11 @@ fn parse_like(default: &Value, text: &str) -> Result<Value, String> {
             .parse()
             .map(Value::Integer)
             .map_err(|_not_a_number| format!("'{text}' is not a whole number")),
+        Value::Float(_) => text
+            .trim()
+            .parse()
+            .map(Value::Float)
+            .map_err(|_not_a_number| format!("'{text}' is not a number")),
         Value::Boolean(_) => match text.trim() {
             "true" | "1" | "yes" => Ok(Value::Boolean(true)),
             "false" | "0" | "no" => Ok(Value::Boolean(false)),

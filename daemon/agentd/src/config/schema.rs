@@ -6,6 +6,7 @@ use std::time::Duration;
 use agentd_engine::{AutoResume, EngineConfig, TitlePolicy};
 use serde::{Deserialize, Serialize};
 
+use super::BudgetConfig;
 use super::roles::{Endpoints, OwnModels, RolesConfig};
 use super::submit::SubmitConfig;
 
@@ -19,6 +20,8 @@ pub struct Config {
     pub session: SessionConfig,
     /// How messages come in.
     pub submit: SubmitConfig,
+    /// What may be used before requests are refused.
+    pub budget: BudgetConfig,
     /// Where and how logs are stored.
     pub store: StoreConfig,
     /// What is logged.
@@ -482,6 +485,9 @@ impl Config {
             100_000,
         )?;
         self.remote.check()?;
+        if let Some((key, problem)) = self.budget.bad_amount() {
+            return Err(BadValue::new(key.to_owned(), problem));
+        }
         self.provider.check("provider")?;
         self.check_roles()
     }
@@ -510,6 +516,7 @@ impl Config {
                 TitleSetting::Model => TitlePolicy::Model,
                 TitleSetting::FirstMessage => TitlePolicy::FirstMessage,
             },
+            budget: self.budget.engine(),
             ..EngineConfig::default()
         }
     }

@@ -83,6 +83,18 @@ pub const TEMPLATE: &str = r#"# agentd and its clients. Every key may be left ou
 #timeout_ms = 30000
 #default_ttl_ms = 3600000 # of messages of low priority that do not say so themselves; 0: they wait for ever
 
+[budget]
+# Checked before each request; 0: no limit. Money counts for models with known prices. Days are UTC.
+# At 80 % of a limit a notice says so; when it is reached, turns fail with BUDGET_EXCEEDED.
+#turn_usd = 0.0
+#turn_tokens = 0          # of requests and answers together
+#session_usd = 0.0        # over the session's whole life
+#session_tokens = 0
+#day_usd = 0.0            # of all sessions together
+#day_tokens = 0
+#background_day_usd = 0.0 # titles and other work that nobody waits for; part of the day
+#background_day_tokens = 0
+
 [store]
 #cache_bytes = 8388608
 #fsync = true             # also survive a power cut

@@ -57,6 +57,7 @@ impl Services {
         use v1::model_service_server::ModelServiceServer;
         use v1::session_service_server::SessionServiceServer;
         use v1::turn_service_server::TurnServiceServer;
+        use v1::usage_service_server::UsageServiceServer;
 
         let service = Service::new(Arc::clone(&ctx));
         let (health, health_service) = tonic_health::server::health_reporter();
@@ -68,6 +69,7 @@ impl Services {
             .add_service(bounded!(DiagnosticsServiceServer::new(service.clone())))
             .add_service(bounded!(ModelServiceServer::new(service.clone())))
             .add_service(bounded!(AccessServiceServer::new(service.clone())))
+            .add_service(bounded!(UsageServiceServer::new(service.clone())))
             .add_service(bounded!(AdminServiceServer::new(service)))
             .add_service(health_service);
         let reflection = tonic_reflection::server::Builder::configure()

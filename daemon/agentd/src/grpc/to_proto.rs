@@ -5,12 +5,14 @@ mod event;
 mod item;
 mod model;
 mod session;
+mod usage;
 
 pub(super) use endpoint::endpoint;
 pub(super) use event::{delta, event, presence};
 pub(super) use item::question_asked;
 pub(super) use model::{model, role};
 pub(super) use session::{participant, queued_message, record, view};
+pub(super) use usage::report as usage_report;
 
 /// A length on the wire.
 pub(super) fn count(length: usize) -> u64 {

@@ -71,6 +71,8 @@ fn turn(n: u64) -> [(Option<TurnId>, EventBody); 4] {
 fn record(session_id: SessionId, workspace: &str, last_seq: u64, turns: u64) -> SessionRecord {
     SessionRecord {
         cost: Cost::default(),
+        requests: 0,
+        estimated_usage: Usage::default(),
         effort: None,
         session_id,
         title: format!("long {turns}"),

@@ -34,6 +34,7 @@ use crate::model::ModelSource;
 use crate::slots::{Ticket, TurnSlots};
 use crate::tasks::Tasks;
 use crate::turn::{KeptConversation, TurnOutcome, TurnReport};
+use crate::usage::{Account, Spending};
 
 /// Reports that may wait. A turn that is ahead of its actor by more waits; its provider does too.
 const REPORTS: usize = 256;
@@ -57,6 +58,7 @@ pub(crate) struct SessionDeps {
     pub(crate) tasks: Tasks,
     /// Places for turns.
     pub(crate) slots: TurnSlots,
+    pub(crate) spending: Arc<Spending>,
 }
 
 impl SessionDeps {
@@ -113,6 +115,8 @@ pub(crate) struct Actor {
     turns: JoinSet<TurnOutcome>,
     pub(super) running: Option<Running>,
     pub(super) live: Option<LiveItem>,
+    /// What the session's requests have used.
+    pub(super) account: Arc<Account>,
     /// What the last turn read of the log, so that the next one reads only what is new.
     kept: Option<KeptConversation>,
     subscribers: Vec<Arc<Subscriber>>,
@@ -139,6 +143,7 @@ impl Actor {
         resume: Option<AutoResume>,
     ) -> Self {
         let (report_tx, reports) = mpsc::channel(REPORTS);
+        let account = Arc::new(Account::new(Arc::clone(&deps.spending)));
         Self {
             id,
             deps,
@@ -150,6 +155,7 @@ impl Actor {
             turns: JoinSet::new(),
             running: None,
             live: None,
+            account,
             kept: None,
             subscribers: Vec::new(),
             gauges,
@@ -193,6 +199,9 @@ impl Actor {
             self.turns.shutdown().await;
             Ended::OutOfStep
         } else {
+            if !matches!(exit, Exit::Deleted(_)) {
+                self.record_left_over().await;
+            }
             self.write_snapshot_if(1).await;
             Ended::AtRest
         };
@@ -224,8 +233,10 @@ impl Actor {
     }
 
     async fn load(&mut self) -> Result<(), CommandError> {
+        self.deps.spending.load(&*self.deps.store).await?;
         let loaded = load::load(&*self.deps.store, self.id).await?;
         self.state = loaded.state;
+        self.account.open(&self.state.record);
         self.snapshot_seq = loaded.snapshot_seq;
         self.marked_unfinished = self.state.is_unfinished();
         let mut drafts = decide::found_after_stop(&self.state, loaded.partial);

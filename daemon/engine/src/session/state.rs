@@ -89,6 +89,9 @@ pub(crate) struct OpenTurn {
     pub(crate) question: Option<QuestionAsked>,
     /// Tokens so far.
     pub(crate) usage: Usage,
+    /// What they cost.
+    #[serde(default)]
+    pub(crate) cost: Cost,
     /// Tool calls without a result, in order.
     pub(crate) open_calls: Vec<OpenCall>,
 }
@@ -111,6 +114,8 @@ impl SessionState {
         Self {
             record: SessionRecord {
                 cost: Cost::default(),
+                requests: 0,
+                estimated_usage: Usage::default(),
                 effort: None,
                 session_id,
                 title: String::new(),
@@ -245,12 +250,12 @@ impl SessionState {
                 }
             }
             EventBody::UsageRecorded(recorded) => {
-                self.record.usage.add(&recorded.usage);
-                self.record.cost.add(&recorded.cost);
+                self.record.add_request(&recorded.usage, &recorded.cost);
                 if let Some(turn) = &mut self.turn
                     && event.turn_id == Some(turn.turn_id)
                 {
                     turn.usage.add(&recorded.usage);
+                    turn.cost.add(&recorded.cost);
                 }
             }
             EventBody::ContextTrimmed(trimmed) => self.context_from = trimmed.first_kept_seq,
@@ -271,6 +276,9 @@ impl SessionState {
     /// True when `event` changes what a list of sessions shows, so that the index entry is written
     /// with it. Within a turn it is not: the turn's end brings it up to date.
     pub(crate) fn changes_index(event: &EventBody) -> bool {
+        if let EventBody::UsageRecorded(recorded) = event {
+            return recorded.purpose.is_background();
+        }
         !matches!(
             event,
             EventBody::AssistantMessage(_)
@@ -329,6 +337,7 @@ impl OpenTurn {
             suspended: None,
             question: None,
             usage: Usage::default(),
+            cost: Cost::default(),
             open_calls: Vec::new(),
         }
     }

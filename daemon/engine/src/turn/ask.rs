@@ -17,7 +17,6 @@ use super::prompt::system_prompt;
 use super::{Conversation, Ended, TurnOutcome, TurnReport, TurnTask};
 use crate::model::ResolvedModel;
 use crate::session::{DeltaChannel, OpenCall};
-use crate::spending::Collector;
 
 /// Most bytes of an answer in the provider's own form that are kept. Beside a text of the largest size
 /// the event still fits a line of an export.
@@ -35,8 +34,6 @@ pub(super) struct Answer {
     pub(super) calls: Vec<(ToolCall, bool)>,
     /// How the turn ends if there are no calls.
     pub(super) end: TurnEnd,
-    /// What the attempts at it used.
-    usage: Vec<EventBody>,
 }
 
 impl Answer {
@@ -55,7 +52,7 @@ impl Answer {
                 }
             },
         };
-        std::iter::once(message.into()).chain(self.usage.iter().cloned()).collect()
+        vec![message.into()]
     }
 
     /// The calls to run.
@@ -98,30 +95,24 @@ impl From<Ended> for Broken {
 }
 
 impl TurnTask {
-    /// Asks the model until it has answered whole or failed for good.
+    /// Asks the model until it has answered whole or failed for good. What the attempts used is on the
+    /// session's account when this returns; the actor records it with the next step.
     pub(super) async fn ask(
         &self,
         model: &ResolvedModel,
         conversation: &Conversation,
     ) -> Result<Answer, Unanswered> {
-        let meter = Arc::new(Collector::default());
         let mut received = self.nothing_yet(&model.model);
-        let request = Request {
-            meter: Some(Arc::<Collector>::clone(&meter)),
-            ..self.request(model, conversation)
-        };
-        // The stream is gone when this returns, so that all attempts are on the meter.
-        let completion = self.receive(model, request, &mut received, &meter).await;
-        let last = || meter.take(UsagePurpose::Turn);
-        match completion {
-            Ok(completion) => Ok(self.answer(received, completion, last())),
-            Err(Broken::Cancelled) => Err(Ended(TurnOutcome::Cancelled { last: last() }).into()),
+        let request = self.request(model, conversation);
+        match self.receive(model, request, &mut received).await {
+            Ok(completion) => Ok(self.answer(received, completion)),
+            Err(Broken::Cancelled) => {
+                Err(Ended(TurnOutcome::Cancelled { last: Vec::new() }).into())
+            }
             Err(Broken::Failed(error)) if received.is_shown() => {
-                Err(Ended(TurnOutcome::Failed { error: error.report(), last: last() }).into())
+                Err(Ended(TurnOutcome::from_llm_error(&error)).into())
             }
-            Err(Broken::Failed(error)) => {
-                Err(Unanswered::from_error(error, received.model, last()))
-            }
+            Err(Broken::Failed(error)) => Err(Unanswered::from_error(error, received.model)),
             Err(Broken::Ended(ended)) => Err(ended.into()),
         }
     }
@@ -131,7 +122,6 @@ impl TurnTask {
         model: &ResolvedModel,
         request: Request,
         received: &mut Received,
-        meter: &Collector,
     ) -> Result<Completion, Broken> {
         let stream = tokio::select! {
             biased;
@@ -155,7 +145,7 @@ impl TurnTask {
                     (DeltaChannel::Text, text)
                 }
                 Some(Ok(StreamPart::Restarted(restart))) => {
-                    self.restart(restart, received, meter).await?;
+                    self.restart(restart, received).await?;
                     continue;
                 }
                 Some(Ok(StreamPart::Finished(completion))) => return Ok(completion),
@@ -168,12 +158,7 @@ impl TurnTask {
     }
 
     /// Discards what was shown and says so; says too when another model answers.
-    async fn restart(
-        &self,
-        restart: Restart,
-        received: &mut Received,
-        meter: &Collector,
-    ) -> Result<(), Ended> {
+    async fn restart(&self, restart: Restart, received: &mut Received) -> Result<(), Ended> {
         let Restart { attempt, model, error } = restart;
         let mut steps = Vec::new();
         if model != received.model {
@@ -189,7 +174,6 @@ impl TurnTask {
             steps.push(AttemptRestarted { discarded_item_id, attempt, error }.into());
         }
         if !steps.is_empty() {
-            steps.extend(meter.take(UsagePurpose::Turn));
             self.record_steps(steps).await?;
         }
         Ok(())
@@ -206,7 +190,7 @@ impl TurnTask {
 
     fn request(&self, model: &ResolvedModel, conversation: &Conversation) -> Request {
         let system = Message::System(system_prompt(&self.workspace));
-        Request {
+        let request = Request {
             model: model.model.clone(),
             info: Arc::clone(&model.info),
             messages: std::iter::once(system).chain(conversation.messages()).collect(),
@@ -214,11 +198,15 @@ impl TurnTask {
             max_output_tokens: model.max_output_tokens,
             effort: model.effort.and_then(|effort| effort.effective),
             cache_key: Some(self.session_id.to_string()),
-            meter: None,
+            meter: Some(self.account.meter(UsagePurpose::Turn)),
+        };
+        if !model.is_offline() {
+            self.account.check_prefix(&request);
         }
+        request
     }
 
-    fn answer(&self, received: Received, completion: Completion, usage: Vec<EventBody>) -> Answer {
+    fn answer(&self, received: Received, completion: Completion) -> Answer {
         let end = match completion.finish {
             Finish::Done => TurnEnd::Answered,
             Finish::OutputLimit => TurnEnd::OutputLimit,
@@ -244,6 +232,6 @@ impl TurnTask {
             })
             .collect();
         let Received { item_id, model: _, reasoning, text } = received;
-        Answer { item_id, reasoning, text, native, calls, end, usage }
+        Answer { item_id, reasoning, text, native, calls, end }
     }
 }

@@ -4,7 +4,7 @@
 //! have fitted. Then older turns are left out, and if the newest turn alone is too long, the middle of
 //! what its tools put out; then the model is asked again. This happens a few times at most.
 
-use agentd_domain::{ContextTrimmed, EventBody};
+use agentd_domain::ContextTrimmed;
 use agentd_llm::LlmError;
 
 use super::ask::Answer;
@@ -19,19 +19,19 @@ const MAX_SHORTENINGS: u32 = 2;
 #[derive(Debug)]
 pub(super) enum Unanswered {
     /// The conversation is longer than the window of the model that was asked, which may be a
-    /// fallback. `last` holds steps to record.
-    TooLong { error: LlmError, asked: String, last: Vec<EventBody> },
+    /// fallback.
+    TooLong { error: LlmError, asked: String },
     /// The turn ends.
     Ended(Ended),
 }
 
 impl Unanswered {
     /// What a request of which nothing was shown comes to when it has failed for good.
-    pub(super) fn from_error(error: LlmError, asked: String, last: Vec<EventBody>) -> Self {
+    pub(super) fn from_error(error: LlmError, asked: String) -> Self {
         if matches!(error, LlmError::ContextOverflow { .. }) {
-            Self::TooLong { error, asked, last }
+            Self::TooLong { error, asked }
         } else {
-            Self::Ended(Ended(TurnOutcome::Failed { error: error.report(), last }))
+            Self::Ended(Ended(TurnOutcome::from_llm_error(&error)))
         }
     }
 }
@@ -51,10 +51,10 @@ impl TurnTask {
     ) -> Result<Answer, Ended> {
         let mut shortenings = 0;
         loop {
-            let (error, asked, last) = match self.ask(model, conversation).await {
+            let (error, asked) = match self.ask(model, conversation).await {
                 Ok(answer) => return Ok(answer),
                 Err(Unanswered::Ended(ended)) => return Err(ended),
-                Err(Unanswered::TooLong { error, asked, last }) => (error, asked, last),
+                Err(Unanswered::TooLong { error, asked }) => (error, asked),
             };
             let window = match &error {
                 LlmError::ContextOverflow { limit_tokens, .. } => *limit_tokens,
@@ -64,12 +64,8 @@ impl TurnTask {
                 let base_url = model.provider.base_url();
                 self.deps.models.learn_context_limit(base_url, &model.model, window);
             }
-            if !last.is_empty() {
-                self.record_steps(last).await?;
-            }
             if shortenings == MAX_SHORTENINGS || !self.shorten(model, window, conversation).await? {
-                let (error, last) = (error.report(), Vec::new());
-                return Err(Ended(TurnOutcome::Failed { error, last }));
+                return Err(Ended(TurnOutcome::from_llm_error(&error)));
             }
             shortenings += 1;
             tracing::warn!(shortenings, %error, "the conversation was too long and is made shorter");
@@ -94,7 +90,11 @@ impl TurnTask {
             self.record_steps(vec![trimmed.into()]).await?;
             self.report(TurnReport::Forget).await?;
         }
-        Ok(conversation.shorten_outputs(budget) || trimmed.is_some())
+        let shortened = conversation.shorten_outputs(budget);
+        if shortened {
+            self.account.prefix_changes_in_turn();
+        }
+        Ok(shortened || trimmed.is_some())
     }
 
     /// Tokens that the conversation may have in a window: beside instructions, tools and the answer.

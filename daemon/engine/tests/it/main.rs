@@ -8,6 +8,7 @@
 )]
 
 mod attaching;
+mod budget;
 mod copies;
 mod crash;
 mod faults;

@@ -17,8 +17,8 @@ use agentd_engine::{
 };
 use agentd_llm::layers::{Candidate, Endpoint, EndpointLimits, FallbackPolicy, RetryPolicy, Stack};
 use agentd_llm::{
-    AssembledCall, Completion, Finish, LlmError, ModelInfo, Provider, Request, ResponseStream,
-    StreamPart,
+    AssembledCall, Completion, Finish, LlmError, ModelInfo, Price, Prices, Provider, Request,
+    ResponseStream, StreamPart,
 };
 use agentd_store::{CrashPoints, PageLimit, Store};
 use agentd_tools::Registry;
@@ -167,6 +167,13 @@ fn stack(provider: &Arc<Scripted>, fallbacks: &[&str]) -> Arc<dyn Provider> {
     Arc::new(Stack::new(candidate("default"), fallbacks, FallbackPolicy::default()))
 }
 
+/// A token costs a thousandth of a cent.
+fn prices() -> Prices {
+    let price = Price::from_usd_per_million(10.0).unwrap();
+    let (cache_read, cache_write, long) = (None, None, None);
+    Prices { prompt: price, completion: price, cache_read, cache_write, long }
+}
+
 /// Gives the scripted model, or what a test wants it to do first.
 #[derive(Debug)]
 pub(crate) struct Models {
@@ -257,7 +264,7 @@ impl World {
                 stack: stack(&provider, fallbacks),
                 before: Mutex::default(),
                 context_tokens: AtomicU64::new(100_000),
-                info: Mutex::default(),
+                info: Mutex::new(ModelInfo { prices: Some(prices()), ..ModelInfo::default() }),
                 learned: Mutex::default(),
             }),
             provider,

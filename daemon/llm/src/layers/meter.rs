@@ -56,6 +56,7 @@ impl Admitted {
             model: request.model.clone(),
             prompt_tokens: estimated_prompt(request),
             max_output_tokens: request.max_output_tokens,
+            prices: request.info.prices,
         };
         meter.admit(&attempt)?;
         Ok(Self {

@@ -45,6 +45,8 @@ pub fn events(first: u64, last: u64) -> Vec<Event> {
 pub fn record(session_id: SessionId, updated_ms: i64, last_seq: u64) -> SessionRecord {
     SessionRecord {
         cost: Cost::default(),
+        requests: 0,
+        estimated_usage: Usage::default(),
         effort: None,
         session_id,
         title: format!("session of {updated_ms}"),

@@ -288,6 +288,8 @@ impl Copy<'_> {
 fn bare_record(session_id: SessionId, first: &Event, tail: &Event) -> SessionRecord {
     SessionRecord {
         cost: Cost::default(),
+        requests: 0,
+        estimated_usage: Usage::default(),
         effort: None,
         session_id,
         title: String::new(),

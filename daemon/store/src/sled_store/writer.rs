@@ -350,8 +350,11 @@ fn next_queued(
     }
 }
 
+/// True for a batch that makes room. What the deleted session had still to count goes with it.
 fn only_deletes(batch: &Batch) -> bool {
-    batch.writes.iter().all(|write| matches!(write, Write::DeleteSession(_)))
+    let is_delete = |write: &Write| matches!(write, Write::DeleteSession(_));
+    let is_small = |write: &Write| is_delete(write) || matches!(write, Write::AddToCounter { .. });
+    batch.writes.iter().any(is_delete) && batch.writes.iter().all(is_small)
 }
 
 /// The caller may have gone; the batch is durable all the same.

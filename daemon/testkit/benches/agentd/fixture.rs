@@ -102,6 +102,8 @@ impl Log {
         let time = |ms| TimestampMs(i64::try_from(ms).unwrap_or(i64::MAX));
         SessionRecord {
             cost: Cost::default(),
+            requests: 0,
+            estimated_usage: Usage::default(),
             effort: None,
             session_id: self.session_id,
             title: format!("question {}", self.number),

@@ -81,6 +81,16 @@ fn mistakes_are_named_with_a_remedy() {
             "session.rounds_limit: 'many' is not a whole number (from the variable AGENTD_SESSION_ROUNDS_LIMIT)",
         ),
         (
+            "",
+            Some(("AGENTD_BUDGET_DAY_USD", "five")),
+            "budget.day_usd: 'five' is not a number (from the variable AGENTD_BUDGET_DAY_USD)",
+        ),
+        (
+            "[budget]\nday_usd = -1",
+            None,
+            "budget.day_usd: -1 is not between 0 and 1000000 (from FILE)",
+        ),
+        (
             "[provider]\nbase_url = \"localhost:11434\"",
             None,
             "provider.base_url: 'localhost:11434' does not begin with http:// or https:// (from FILE)",
@@ -253,4 +263,10 @@ fn where_remote_clients_come_in_changes_only_with_a_restart() {
         load("tls_cert = \"c\"\ntls_key = \"k\"\nlisten = [\"[::1]:1\"]\nmax_connections = 1");
     assert_eq!(old.needs_restart(&moved), ["remote.listen", "remote.max_connections"]);
     assert_eq!(old.needs_restart(&load("")), ["remote.tls_cert"]);
+}
+
+#[test]
+fn money_may_be_a_whole_number() {
+    let env = [("AGENTD_BUDGET_TURN_USD", "0.25")];
+    assert!(check("[budget]\nday_usd = 5\nday_tokens = 1000", &env).is_ok());
 }

@@ -26,6 +26,8 @@ pub(crate) fn record(record: &SessionRecord, attached_clients: u32) -> v1::Sessi
         origin,
         effort,
         cost,
+        requests: _,
+        estimated_usage: _,
     } = record;
     let status = match status {
         SessionStatus::Idle => v1::SessionStatus::Idle,

@@ -7,8 +7,9 @@ use tokio::time::Instant;
 
 use super::{Actor, Exit};
 use crate::error::CommandError;
-use crate::session::decide::{self, Draft};
+use crate::session::decide;
 use crate::session::{Command, Reply, SessionUpdate, SessionView, Submission, Submitted};
+use crate::usage::ledger;
 
 impl Actor {
     pub(super) async fn on_command(&mut self, command: Command) -> Option<Exit> {
@@ -50,7 +51,7 @@ impl Actor {
                 let _left = reply.send(Ok(()));
             }
             Command::Detach => self.drop_gone_subscribers(),
-            Command::TitleMade { title, usage } => self.title_made(title, usage).await,
+            Command::TitleMade { title } => self.title_made(title).await,
             Command::Delete { reply } => match self.delete().await {
                 Ok(()) => return Some(Exit::Deleted(reply)),
                 Err(error) => {
@@ -163,8 +164,8 @@ impl Actor {
         }
     }
 
-    pub(super) async fn title_made(&mut self, title: Option<Title>, usage: Vec<EventBody>) {
-        let mut drafts: Vec<Draft> = usage.into_iter().map(Draft::plain).collect();
+    pub(super) async fn title_made(&mut self, title: Option<Title>) {
+        let mut drafts = self.drafts_of_turn(Vec::new());
         if let Some(title) = title
             && self.state.wants_title(TitleSource::Model)
         {
@@ -181,7 +182,15 @@ impl Actor {
         }
         self.turns.shutdown().await;
         let _was_running = self.turn_is_over();
-        self.deps.store.commit(Batch::of(Write::DeleteSession(self.id))).await?;
+        // The log goes; what the last request used was used all the same.
+        let used = self.number(&self.drafts_of_turn(Vec::new()));
+        let mut writes: Vec<Write> = ledger::writes(&used).collect();
+        writes.push(Write::DeleteSession(self.id));
+        if let Err(error) = self.deps.store.commit(Batch::from(writes)).await {
+            self.account.not_recorded();
+            return Err(error.into());
+        }
+        self.account.recorded();
         // Nothing may write to the log any more, a snapshot included.
         self.snapshot_seq = self.state.record.last_seq;
         Ok(())

@@ -140,11 +140,6 @@ impl Actor {
             .collect()
     }
 
-    fn drafts_of_turn(&self, bodies: Vec<EventBody>) -> Vec<Draft> {
-        let turn_id = self.state.turn.as_ref().map(|turn| turn.turn_id);
-        bodies.into_iter().map(|body| Draft { turn_id, body }).collect()
-    }
-
     async fn finish(&mut self, drafts: Vec<Draft>) {
         match self.record(drafts, Vec::new()).await {
             Ok(_seq) => self.deps.crash_points.pass("engine.turn_ended"),

@@ -12,6 +12,7 @@ use crate::error::CommandError;
 use crate::session::decide::{self, Draft};
 use crate::session::load;
 use crate::session::state::SessionState;
+use crate::usage::ledger;
 
 impl Actor {
     /// Commits events, folds them in, shows them. Returns the position of the first.
@@ -44,6 +45,7 @@ impl Actor {
         if closes_live {
             writes.push(Write::ClearPartial(self.id));
         }
+        writes.extend(ledger::writes(&events));
         if !events.is_empty() {
             writes.insert(0, Write::Append { session_id: self.id, events: events.clone() });
         }
@@ -54,7 +56,12 @@ impl Actor {
                 | CommitError::Corrupt { .. } => true,
                 CommitError::DiskFull(_) | CommitError::Closed => false,
             };
+            self.account.not_recorded();
             return Err(error.into());
+        }
+        self.account.recorded();
+        if events.iter().any(|event| matches!(event.body, EventBody::ContextTrimmed(_))) {
+            self.account.prefix_changes();
         }
         self.marked_unfinished = unfinished;
         self.state = next;
@@ -101,9 +108,27 @@ impl Actor {
         &mut self,
         bodies: Vec<EventBody>,
     ) -> Result<Seq, CommandError> {
-        let turn_id = self.state.turn.as_ref().map(|turn| turn.turn_id);
-        let drafts = bodies.into_iter().map(|body| Draft { turn_id, body }).collect();
+        let drafts = self.drafts_of_turn(bodies);
         self.record(drafts, Vec::new()).await
+    }
+
+    /// Steps of the turn, and what requests have used meanwhile.
+    pub(super) fn drafts_of_turn(&self, bodies: Vec<EventBody>) -> Vec<Draft> {
+        let turn_id = self.state.turn.as_ref().map(|turn| turn.turn_id);
+        let steps = bodies.into_iter().map(|body| Draft { turn_id, body });
+        let used = self.account.take().into_iter().map(|(purpose, body)| Draft {
+            turn_id: turn_id.filter(|_| !purpose.is_background()),
+            body,
+        });
+        steps.chain(used).collect()
+    }
+
+    /// Records what requests have used since the last step, such as a title's that was not finished.
+    pub(super) async fn record_left_over(&mut self) {
+        let drafts = self.drafts_of_turn(Vec::new());
+        if let Err(error) = self.record(drafts, Vec::new()).await {
+            tracing::warn!(session_id = %self.id, %error, "what a request used is not recorded");
+        }
     }
 
     pub(super) async fn record_all(

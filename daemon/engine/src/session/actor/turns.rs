@@ -13,6 +13,7 @@ use crate::session::live::LiveItem;
 use crate::session::{Command, OpenCall};
 use crate::slots::SlotRequest;
 use crate::turn::{self, TurnReport, TurnTask};
+use crate::usage::Used;
 
 impl Actor {
     pub(super) fn take_next_step(&mut self) {
@@ -61,7 +62,10 @@ impl Actor {
         let cancel = CancellationToken::new();
         let slot = self.request_slot();
         let ticket = slot.ticket();
+        let used = self.state.turn.as_ref().map(|turn| Used::of(&turn.usage, &turn.cost));
+        self.account.begin_turn(used.unwrap_or_default());
         let task = TurnTask {
+            account: Arc::clone(&self.account),
             session_id: self.id,
             turn_id,
             workspace: self.state.record.workspace.clone().into(),
@@ -177,12 +181,13 @@ impl Actor {
 
     /// Makes a title with the model, away from the session's own work.
     pub(super) fn make_title(&self) {
-        crate::title::spawn(&self.deps, self.id, self.state.record.model.clone(), {
+        let account = Arc::clone(&self.account);
+        crate::title::spawn(&self.deps, self.id, self.state.record.model.clone(), account, {
             let commands = self.own_commands.clone();
-            move |title, usage| {
+            move |title| {
                 if let Some(commands) = commands.upgrade() {
                     // A full mailbox or an unloaded session keeps the title it has.
-                    let _kept = commands.try_send(Command::TitleMade { title, usage });
+                    let _kept = commands.try_send(Command::TitleMade { title });
                 }
             }
         });
