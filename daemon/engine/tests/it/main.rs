@@ -2,6 +2,7 @@
 
 #![expect(
     clippy::expect_used,
+    clippy::indexing_slicing,
     clippy::panic,
     clippy::unwrap_used,
     reason = "the helpers of tests panic as tests do"
@@ -12,6 +13,7 @@ mod budget;
 mod copies;
 mod crash;
 mod faults;
+mod histories;
 mod input;
 mod lifecycle;
 mod native;

@@ -17,8 +17,8 @@ use agentd_engine::{
 };
 use agentd_llm::layers::{Candidate, Endpoint, EndpointLimits, FallbackPolicy, RetryPolicy, Stack};
 use agentd_llm::{
-    AssembledCall, Completion, Finish, LlmError, ModelInfo, Price, Prices, Provider, Request,
-    ResponseStream, StreamPart,
+    AssembledCall, Catalogue, Completion, Finish, InfoSource, LlmError, ModelInfo, Price, Prices,
+    Provider, Request, ResponseStream, StreamPart,
 };
 use agentd_store::{CrashPoints, PageLimit, Store};
 use agentd_tools::Registry;
@@ -179,6 +179,8 @@ fn prices() -> Prices {
 pub(crate) struct Models {
     /// The scripted model in its layers, as in a daemon.
     stack: Arc<dyn Provider>,
+    /// A provider to ask in its place. What is known of its models is in the catalogue.
+    pub(crate) real: Mutex<Option<Arc<dyn Provider>>>,
     before: Mutex<VecDeque<Step>>,
     /// Tokens of the window.
     pub(crate) context_tokens: AtomicU64,
@@ -198,17 +200,23 @@ impl ModelSource for Models {
             Some(Step::Fail(error)) => return Err(error),
             _ => {}
         }
+        let real = self.real.lock().unwrap().clone();
+        if real.is_some() {
+            let facts = Catalogue::builtin().facts(&query.model).unwrap_or_default();
+            *self.info.lock().unwrap() = ModelInfo::default().with(&facts, InfoSource::Catalogue);
+        }
+        let info = self.info.lock().unwrap().clone();
         Ok(ResolvedModel {
-            provider: Arc::clone(&self.stack),
+            provider: real.unwrap_or_else(|| Arc::clone(&self.stack)),
             model: match (query.role, query.model.as_str()) {
                 (Role::Cheap, _) => "cheap".to_owned(),
                 (_, "") => "default".to_owned(),
                 (_, model) => model.to_owned(),
             },
-            info: Arc::new(self.info.lock().unwrap().clone()),
+            info: Arc::new(info.clone()),
             context_tokens: self.context_tokens.load(Ordering::Relaxed),
             max_output_tokens: None,
-            effort: query.effort.map(|effort| self.info.lock().unwrap().effort_choice(effort)),
+            effort: query.effort.map(|effort| info.effort_choice(effort)),
         })
     }
 
@@ -266,6 +274,7 @@ impl World {
                 context_tokens: AtomicU64::new(100_000),
                 info: Mutex::new(ModelInfo { prices: Some(prices()), ..ModelInfo::default() }),
                 learned: Mutex::default(),
+                real: Mutex::default(),
             }),
             provider,
             config: watch::Sender::new(config),

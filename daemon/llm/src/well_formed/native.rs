@@ -104,7 +104,8 @@ fn read(api: &str, json: &str) -> Option<Block> {
                 let said = part.get("text").or_else(|| part.get("refusal"));
                 said.and_then(Value::as_str).is_some_and(|text| !is_blank(text))
             };
-            if parts.iter().any(said) { Content::Text } else { Content::Blank }
+            // Reasoning must be followed by what followed it, so that this cannot go alone.
+            parts.iter().any(said).then_some(Content::Text)?
         }
         ("anthropic" | "openai-responses", None) => return None,
         _ => Content::Other,
