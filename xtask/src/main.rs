@@ -1,4 +1,4 @@
-//! Tasks of the project: `cargo xtask chat`, `test`, `quick`, `tidy`, `bench`, `fuzz` and
+//! Tasks of the project: `cargo xtask chat`, `test`, `quick`, `tidy`, `bench`, `soak`, `fuzz` and
 //! `service-check`.
 //!
 //! Its one job is that a person, a hook and the build server run the same commands. It knows none
@@ -11,6 +11,7 @@ mod chat;
 mod checks;
 mod fuzz;
 mod service_check;
+mod soak;
 mod steps;
 
 use std::process::ExitCode;
@@ -37,6 +38,8 @@ enum Task {
     Tidy,
     /// Measure the daemon, built with optimisation; docs/BENCHMARKS.md tells what the rows mean
     Bench(bench::Args),
+    /// Let many users work with the daemon while its model server has a bad day
+    Soak(soak::Args),
     /// Check the units of systemd, and boot the machine's one in a container where that is possible
     ServiceCheck,
     /// Feed the decoders of streams with anything, to see that nothing breaks them
@@ -50,6 +53,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Task::Quick => steps::run_all(checks::quick()),
         Task::Tidy => steps::run_all(vec![checks::tidy()]),
         Task::Bench(args) => bench::run(&args),
+        Task::Soak(args) => soak::run(&args),
         Task::ServiceCheck => service_check::run(),
         Task::Fuzz(args) => fuzz::run(&args),
     }

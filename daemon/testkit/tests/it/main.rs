@@ -13,4 +13,5 @@ mod pty;
 mod random_kills;
 mod real_server;
 mod sigterm;
+mod soak;
 mod support;
