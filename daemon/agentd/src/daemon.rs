@@ -577,7 +577,7 @@ async fn metrics_server(
     let gauges = Gauges { engine: engine.clone(), metrics, started_at_ms };
     match MetricsServer::bind(address, gauges).await {
         Ok(server) => {
-            let address = server.address().map_or_else(|_unknown| address, |bound| bound);
+            let address = server.address().unwrap_or_else(|_unknown| address);
             tracing::info!(%address, "figures at /metrics");
             Some(server)
         }
