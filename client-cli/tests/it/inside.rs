@@ -1,6 +1,7 @@
 //! Seeing inside a daemon: its log and its health, with the real programs.
 
 use std::process::{Output, Stdio};
+use std::time::Duration;
 
 use agentd_testkit::{Home, LlmServer, Reply};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader, Lines};
@@ -94,8 +95,9 @@ async fn a_doctor_finds_a_healthy_daemon_healthy() {
     let seen = run(daemon.home(), &["doctor", "--json"]).await;
     let outcomes = outcomes(&seen);
     let names: Vec<_> = outcomes.iter().map(|(name, _)| name.as_str()).collect();
-    let expect =
-        ["daemon", "config", "key", "endpoint", "model", "store", "socket", "disk", "clock"];
+    let expect = [
+        "daemon", "config", "key", "endpoint", "model", "store", "socket", "disk", "clock", "turns",
+    ];
     assert_eq!(names, expect);
     for name in ["daemon", "config", "key", "endpoint", "store", "socket", "clock"] {
         assert_eq!(outcome_of(&outcomes, name), "ok", "{seen:?}");
@@ -128,6 +130,29 @@ async fn a_doctor_names_what_is_wrong_and_what_to_do() {
     assert_eq!(outcome_of(&outcomes, "model"), "skipped", "{seen:?}");
     assert_eq!(seen.status.code(), Some(0));
     offline.terminate().await;
+}
+
+#[tokio::test]
+async fn a_slow_turn_is_told_in_the_log_with_where_its_time_went() {
+    let llm = LlmServer::start().await;
+    let daemon = agentd().llm(&llm).set("session.slow_turn_ms", 1).start().await;
+    llm.push(Reply::text("slow").pause_before_headers(Duration::from_millis(50)));
+    assert!(run(daemon.home(), &["send", "hi"]).await.status.success());
+    let logs = run(daemon.home(), &["logs", "--json", "--session", "last"]).await;
+    let records = stdout(&logs).lines().map(|line| serde_json::from_str(line).unwrap());
+    let slow: Vec<serde_json::Value> =
+        records.filter(|record: &serde_json::Value| record["message"] == "slow turn").collect();
+    let [slow] = slow.as_slice() else { panic!("{logs:?}") };
+    let field = |name: &str| slow["fields"][name].as_str().unwrap().to_owned();
+    assert_eq!((slow["level"].as_str(), field("attempts")), (Some("warn"), "1".to_owned()));
+    let ms = |name: &str| field(name).parse::<u64>().unwrap();
+    assert!(ms("first_byte_ms") >= 50 && ms("total_ms") >= ms("first_byte_ms"), "{slow}");
+    for part in ["place_ms", "streaming_ms", "retry_ms", "tools_ms", "store_ms", "other_ms"] {
+        assert!(ms(part) <= ms("total_ms"), "{slow}");
+    }
+    let seen = run(daemon.home(), &["doctor", "--offline"]).await;
+    assert!(stdout(&seen).contains("1 slow turn since the start"), "{seen:?}");
+    daemon.terminate().await;
 }
 
 #[tokio::test]

@@ -2,10 +2,12 @@
 
 mod machine;
 mod model;
+mod turns;
 
 use std::sync::Arc;
 
 use agentd_domain::Clock;
+use agentd_engine::Engine;
 use agentd_shared::Paths;
 use agentd_store::Store;
 
@@ -61,6 +63,7 @@ pub(crate) struct Subject<'a> {
     pub(crate) control: &'a Control,
     pub(crate) models: &'a Models,
     pub(crate) store: &'a Arc<dyn Store>,
+    pub(crate) engine: &'a Engine,
     pub(crate) clock: &'a dyn Clock,
     pub(crate) paths: &'a Paths,
 }
@@ -73,5 +76,6 @@ pub(crate) async fn run(subject: &Subject<'_>, ask: bool) -> Vec<Check> {
     checks.push(machine::socket(subject));
     checks.push(machine::disk(subject).await);
     checks.push(machine::clock(subject).await);
+    checks.push(turns::turns(&subject.engine.slow_turns()));
     checks
 }

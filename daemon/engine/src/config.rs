@@ -53,6 +53,8 @@ pub struct EngineConfig {
     pub title_timeout: Duration,
     /// What may be used. Looked at before each request.
     pub budget: Budget,
+    /// A turn that takes longer is reported when it ends; zero: none is.
+    pub slow_turn: Duration,
 }
 
 impl Default for EngineConfig {
@@ -71,6 +73,7 @@ impl Default for EngineConfig {
             titles: TitlePolicy::Model,
             title_timeout: Duration::from_secs(30),
             budget: Budget::default(),
+            slow_turn: Duration::from_secs(60),
         }
     }
 }

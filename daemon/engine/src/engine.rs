@@ -25,6 +25,7 @@ use crate::session::{
     SessionUpdate, SessionView, Submission, Submitted, check_model_name,
 };
 use crate::slots::{SlotCounts, TurnSlots};
+use crate::slow_turns::{SlowTurnTally, SlowTurns};
 use crate::tasks::Tasks;
 use crate::usage::Spending;
 
@@ -120,6 +121,7 @@ impl Engine {
             tasks,
             slots,
             spending,
+            slow_turns: SlowTurnTally::default(),
         });
         let inner = Inner {
             deps,
@@ -313,6 +315,11 @@ impl Engine {
         limit: usize,
     ) -> Result<SessionPage, CommandError> {
         Ok(self.deps().store.sessions(from, limit).await?)
+    }
+
+    /// The turns that took long since the start.
+    pub fn slow_turns(&self) -> SlowTurns {
+        self.deps().slow_turns.so_far()
     }
 
     /// Terminals attached to a session, without opening it.

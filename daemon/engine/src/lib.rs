@@ -15,6 +15,7 @@ mod error;
 mod model;
 mod session;
 mod slots;
+mod slow_turns;
 mod tasks;
 mod title;
 mod turn;
@@ -31,6 +32,7 @@ pub use session::{
     Delta, DeltaChannel, Participant, QueuedMessage, SessionHandle, SessionUpdate, SessionView,
     StreamEnd, Submission, Submitted,
 };
+pub use slow_turns::{SlowTurn, SlowTurns, TurnParts};
 pub use tasks::Tasks;
 pub use usage::{
     Budget, BudgetScope, BudgetStatus, Limit, MAX_USAGE_ROWS, UsageGrouping, UsageQuery,

@@ -10,6 +10,7 @@ mod conversation;
 mod loop_guard;
 mod overflow;
 mod prompt;
+mod times;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,6 +30,8 @@ use crate::slots::SlotRequest;
 use crate::usage::Account;
 
 pub(crate) use conversation::{Conversation, KeptConversation};
+pub(crate) use times::Times;
+use times::{Phase, ReportWhenSlow};
 
 /// What a turn tells its actor.
 #[derive(Debug)]
@@ -112,6 +115,7 @@ pub(crate) struct TurnTask {
     pub(crate) account: Arc<Account>,
     pub(crate) reports: mpsc::Sender<TurnReport>,
     pub(crate) cancel: CancellationToken,
+    pub(crate) times: Arc<Times>,
 }
 
 /// Why a turn ends before its stages are through.
@@ -120,11 +124,13 @@ struct Ended(TurnOutcome);
 
 /// Runs the turn once there is a place for it, and gives the place back when its task ends.
 pub(crate) async fn run(task: TurnTask, slot: SlotRequest) -> TurnOutcome {
+    let _report = ReportWhenSlow::of(&task);
     let _slot = tokio::select! {
         biased;
         () = task.cancel.cancelled() => return cancelled().0,
         slot = slot.granted() => slot,
     };
+    task.times.enter(Phase::Other);
     match stages(task).await {
         Ok(outcome) | Err(Ended(outcome)) => outcome,
     }
@@ -150,6 +156,7 @@ async fn stages(mut task: TurnTask) -> Result<TurnOutcome, Ended> {
         task.steer(&mut conversation).await?;
         let answer = task.ask_within_window(&model, &mut conversation).await?;
         rounds += 1;
+        task.times.round();
         if answer.calls.is_empty() {
             return Ok(TurnOutcome::Completed {
                 end: answer.end,
@@ -193,6 +200,7 @@ impl TurnTask {
         model: &str,
         effort: Option<EffortChoice>,
     ) -> Result<(), Ended> {
+        let _store = self.times.within(Phase::Store);
         let (reply, started) = oneshot::channel();
         self.report(TurnReport::Start {
             turn_id: self.turn_id,
@@ -204,6 +212,7 @@ impl TurnTask {
         .await?;
         match started.await {
             Ok(Ok(Some(_seq))) => {
+                self.times.is_in_log();
                 self.deps.crash_points.pass("engine.turn_started");
                 Ok(())
             }
@@ -219,12 +228,15 @@ impl TurnTask {
             Some(KeptConversation { conversation, last }) => (conversation, last, last.next()),
             None => (Conversation::default(), Seq::ZERO, self.context_from),
         };
+        let reading = self.times.within(Phase::Store);
         let read =
             crate::session::for_each_event(&*self.deps.store, self.session_id, from, |event| {
                 conversation.apply(event);
                 last = event.seq;
             });
-        if let Err(error) = read.await {
+        let read = read.await;
+        drop(reading);
+        if let Err(error) = read {
             tracing::error!(%error, "the conversation could not be read");
             return Err(Ended(TurnOutcome::Failed {
                 error: ErrorReport {
@@ -250,6 +262,7 @@ impl TurnTask {
 
     /// Hands steering messages to the model.
     async fn steer(&self, conversation: &mut Conversation) -> Result<(), Ended> {
+        let _store = self.times.within(Phase::Store);
         let (reply, steering) = oneshot::channel();
         self.report(TurnReport::TakeSteering { reply }).await?;
         match steering.await {
@@ -278,6 +291,7 @@ impl TurnTask {
 
     /// Records steps and waits until they are durable.
     async fn record_steps(&self, bodies: Vec<EventBody>) -> Result<(), Ended> {
+        let _store = self.times.within(Phase::Store);
         let (done, recorded) = oneshot::channel();
         self.report(TurnReport::Record { bodies, done: Some(done) }).await?;
         match recorded.await {

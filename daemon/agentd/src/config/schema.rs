@@ -154,6 +154,8 @@ pub struct SessionConfig {
     pub idle_unload_ms: u64,
     /// Where automatic titles come from.
     pub titles: TitleSetting,
+    /// A turn that takes longer is reported in the log when it ends; 0: none is.
+    pub slow_turn_ms: u64,
 }
 
 /// `session.auto_resume`.
@@ -189,6 +191,7 @@ impl Default for SessionConfig {
             queue_limit: 100,
             idle_unload_ms: 600_000,
             titles: TitleSetting::Model,
+            slow_turn_ms: 60_000,
         }
     }
 }
@@ -461,6 +464,7 @@ impl Config {
         range("submit.default_ttl_ms", self.submit.default_ttl_ms, 0, 31_536_000_000)?;
         range("session.queue_limit", self.session.queue_limit.into(), 1, 10_000)?;
         range("session.idle_unload_ms", self.session.idle_unload_ms, 100, 86_400_000)?;
+        range("session.slow_turn_ms", self.session.slow_turn_ms, 0, 86_400_000)?;
         range("store.cache_bytes", self.store.cache_bytes, 1 << 20, 1 << 34)?;
         if self.store.backup_interval_ms != 0 {
             let interval_ms = self.store.backup_interval_ms;
@@ -501,6 +505,7 @@ impl Config {
             queue_limit,
             idle_unload_ms,
             titles,
+            slow_turn_ms,
         } = &self.session;
         EngineConfig {
             auto_resume: match auto_resume {
@@ -517,6 +522,7 @@ impl Config {
                 TitleSetting::FirstMessage => TitlePolicy::FirstMessage,
             },
             budget: self.budget.engine(),
+            slow_turn: Duration::from_millis(*slow_turn_ms),
             ..EngineConfig::default()
         }
     }

@@ -75,6 +75,7 @@ pub const TEMPLATE: &str = r#"# agentd and its clients. Every key may be left ou
 #queue_limit = 100
 #idle_unload_ms = 600000
 #titles = "model"         # or first_message
+#slow_turn_ms = 60000     # a turn that takes longer is reported in the log, with where the time went; 0: none
 
 [submit]
 #per_client_per_second = 10  # messages of one client; 0: no limit

@@ -32,6 +32,7 @@ use crate::config::{AutoResume, EngineConfig};
 use crate::error::CommandError;
 use crate::model::ModelSource;
 use crate::slots::{Ticket, TurnSlots};
+use crate::slow_turns::SlowTurnTally;
 use crate::tasks::Tasks;
 use crate::turn::{KeptConversation, TurnOutcome, TurnReport};
 use crate::usage::{Account, Spending};
@@ -59,6 +60,7 @@ pub(crate) struct SessionDeps {
     /// Places for turns.
     pub(crate) slots: TurnSlots,
     pub(crate) spending: Arc<Spending>,
+    pub(crate) slow_turns: SlowTurnTally,
 }
 
 impl SessionDeps {

@@ -9,7 +9,7 @@ use agentd_domain::{
 use agentd_tools::{CallLimits, ToolContext, run_call};
 
 use super::loop_guard::{LoopGuard, Verdict};
-use super::{Conversation, Ended, TurnOutcome, TurnReport, TurnTask, cancelled};
+use super::{Conversation, Ended, Phase, TurnOutcome, TurnReport, TurnTask, cancelled};
 use crate::session::{OUTCOME_UNKNOWN, OpenCall, closed_call};
 
 /// Answers in a row with cut calls after which the turn ends (case TA-05).
@@ -94,7 +94,9 @@ impl TurnTask {
                         clock: std::sync::Arc::clone(&self.deps.clock),
                         cancel: self.cancel.clone(),
                     };
+                    let running = self.times.within(Phase::Tools);
                     let outcome = run_call(prepared, &ctx, CallLimits::default()).await;
+                    drop(running);
                     self.deps.crash_points.pass("engine.tool_ran");
                     ToolCallFinished {
                         call_id: call.call_id.clone(),

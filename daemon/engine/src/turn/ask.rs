@@ -14,7 +14,7 @@ use futures_util::StreamExt as _;
 
 use super::overflow::Unanswered;
 use super::prompt::system_prompt;
-use super::{Conversation, Ended, TurnOutcome, TurnReport, TurnTask};
+use super::{Conversation, Ended, Phase, TurnOutcome, TurnReport, TurnTask};
 use crate::model::ResolvedModel;
 use crate::session::{DeltaChannel, OpenCall};
 
@@ -102,6 +102,7 @@ impl TurnTask {
         model: &ResolvedModel,
         conversation: &Conversation,
     ) -> Result<Answer, Unanswered> {
+        let _asking = self.times.within(Phase::FirstByte);
         let mut received = self.nothing_yet(&model.model);
         let request = self.request(model, conversation);
         match self.receive(model, request, &mut received).await {
@@ -135,6 +136,9 @@ impl TurnTask {
                 () = self.cancel.cancelled() => return Err(Broken::Cancelled),
                 part = stream.next() => part,
             };
+            if !matches!(part, None | Some(Err(_) | Ok(StreamPart::Restarted(_)))) {
+                self.times.part();
+            }
             let (channel, text) = match part {
                 Some(Ok(StreamPart::Reasoning(text))) => {
                     received.reasoning.push_str(&text);
@@ -198,7 +202,7 @@ impl TurnTask {
             max_output_tokens: model.max_output_tokens,
             effort: model.effort.and_then(|effort| effort.effective),
             cache_key: Some(self.session_id.to_string()),
-            meter: Some(self.account.meter(UsagePurpose::Turn)),
+            meter: Some(self.times.around(self.account.meter(UsagePurpose::Turn))),
         };
         if !model.is_offline() {
             self.account.check_prefix(&request);

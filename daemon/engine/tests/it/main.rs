@@ -20,6 +20,7 @@ mod native;
 mod overflow;
 mod priorities;
 mod retries;
+mod slow_turns;
 mod store;
 mod tools;
 mod world;

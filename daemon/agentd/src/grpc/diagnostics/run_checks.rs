@@ -11,6 +11,7 @@ pub(super) async fn handle(ctx: &Context, request: v1::RunChecksRequest) -> v1::
         control: &ctx.control,
         models: &ctx.models,
         store: ctx.engine.store(),
+        engine: &ctx.engine,
         clock: &*ctx.clock,
         paths: &ctx.paths,
     };

@@ -12,7 +12,7 @@ use crate::session::decide::{self, Draft, NextStep};
 use crate::session::live::LiveItem;
 use crate::session::{Command, OpenCall};
 use crate::slots::SlotRequest;
-use crate::turn::{self, TurnReport, TurnTask};
+use crate::turn::{self, Times, TurnReport, TurnTask};
 use crate::usage::Used;
 
 impl Actor {
@@ -78,6 +78,7 @@ impl Actor {
             deps: Arc::clone(&self.deps),
             reports: self.report_tx.clone(),
             cancel: cancel.clone(),
+            times: Times::start(self.state.turn.is_some()),
         };
         let span = tracing::info_span!("turn", session_id = %self.id, %turn_id);
         self.turns.spawn(tracing::Instrument::instrument(turn::run(task, slot), span));
