@@ -96,10 +96,13 @@ async fn a_doctor_finds_a_healthy_daemon_healthy() {
     let outcomes = outcomes(&seen);
     let names: Vec<_> = outcomes.iter().map(|(name, _)| name.as_str()).collect();
     let expect = [
-        "daemon", "config", "key", "endpoint", "model", "store", "socket", "disk", "clock", "turns",
+        "daemon", "config", "key", "endpoint", "model", "roles", "store", "socket", "disk",
+        "clock", "turns", "service", "remote",
     ];
     assert_eq!(names, expect);
-    for name in ["daemon", "config", "key", "endpoint", "store", "socket", "clock"] {
+    for name in
+        ["daemon", "config", "key", "endpoint", "roles", "store", "socket", "clock", "service"]
+    {
         assert_eq!(outcome_of(&outcomes, name), "ok", "{seen:?}");
     }
     assert_eq!(seen.status.code(), Some(0));

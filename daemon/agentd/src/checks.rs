@@ -2,6 +2,7 @@
 
 mod machine;
 mod model;
+mod surroundings;
 mod turns;
 
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use agentd_store::Store;
 
 use crate::control::Control;
 use crate::provider::Models;
+use crate::remote::Remote;
 
 /// How a check came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +67,7 @@ pub(crate) struct Subject<'a> {
     pub(crate) store: &'a Arc<dyn Store>,
     pub(crate) engine: &'a Engine,
     pub(crate) clock: &'a dyn Clock,
+    pub(crate) remote: &'a Remote,
     pub(crate) paths: &'a Paths,
 }
 
@@ -77,5 +80,7 @@ pub(crate) async fn run(subject: &Subject<'_>, ask: bool) -> Vec<Check> {
     checks.push(machine::disk(subject).await);
     checks.push(machine::clock(subject).await);
     checks.push(turns::turns(&subject.engine.slow_turns()));
+    checks.push(surroundings::service(&subject.control.facts().supervision));
+    checks.push(surroundings::remote(subject));
     checks
 }

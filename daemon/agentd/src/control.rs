@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use agentd_engine::EngineConfig;
 use tokio::sync::watch;
@@ -24,6 +25,19 @@ pub struct ProcessFacts {
     pub socket: PathBuf,
     /// Where the store is.
     pub data_dir: PathBuf,
+    /// Who looks after the process.
+    pub supervision: Supervision,
+}
+
+/// Who looks after the process. The default is nobody.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Supervision {
+    /// A service manager is told what the daemon is doing.
+    pub is_notified: bool,
+    /// How often it wants a sign of life.
+    pub watchdog: Option<Duration>,
+    /// The socket is systemd's.
+    pub is_socket_activated: bool,
 }
 
 /// Clones share the same state.

@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use crate::access::{TokenFileError, Tokens};
 use crate::backups::Backups;
 use crate::config::{self, Config, ConfigError, SocketAccess};
-use crate::control::{Control, ControlParts, Overrides, ProcessFacts};
+use crate::control::{Control, ControlParts, Overrides, ProcessFacts, Supervision};
 use crate::environment::Environment;
 use crate::grpc::{Context, Peers, Services, serve_local, serve_remote};
 use crate::listener::{Door, ListenError, Place};
@@ -292,6 +292,11 @@ impl Daemon {
                 started_at_ms: clock.now().0,
                 socket: socket.clone(),
                 data_dir: paths.data_dir.clone(),
+                supervision: Supervision {
+                    is_notified: notifier.is_heard(),
+                    watchdog,
+                    is_socket_activated: !place.is_own(),
+                },
             },
             notifier: notifier.clone(),
             relaunch,

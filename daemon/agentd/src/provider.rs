@@ -9,6 +9,7 @@ mod list;
 mod preset;
 mod report;
 mod stack;
+mod unusable;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -23,6 +24,8 @@ use tokio::sync::watch;
 
 pub use list::{ListedModel, ModelList, RoleModel};
 pub use report::ProviderReport;
+
+pub(crate) use unusable::Unusable;
 
 use crate::config::{Config, ProviderConfig};
 use crate::environment::Environment;
@@ -96,6 +99,14 @@ impl Models {
         provider.kind() == self.offline.kind()
     }
 
+    /// Where the main role's key was found, by the name of a file or a variable; none when there is
+    /// none.
+    pub(crate) async fn key_place(&self) -> Option<String> {
+        let config = self.config.borrow().clone();
+        let place = assign::assign(&config, &ModelQuery::default()).first;
+        self.find(&place.endpoint).await.ok()?.key_place
+    }
+
     /// Forgets what was found, so that the next turn looks again.
     pub fn forget(&self) {
         self.found.lock().unwrap_or_else(PoisonError::into_inner).clear();
@@ -115,7 +126,7 @@ impl Models {
         max_output_tokens: Option<u32>,
         effort: Option<Effort>,
     ) -> Result<Candidate, LlmError> {
-        let Found { provider, responses, model, source: _ } = self.find(&place.endpoint).await?;
+        let Found { provider, responses, model, .. } = self.find(&place.endpoint).await?;
         let settings = config.endpoint(&place.endpoint).unwrap_or(&config.provider);
         // The offline engine is its own and only model.
         let model = if self.is_offline(&*provider) {

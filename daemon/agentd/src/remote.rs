@@ -12,6 +12,7 @@ mod housekeeping;
 mod stream;
 mod tls;
 mod tls_files;
+mod validity;
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -33,6 +33,7 @@ impl World {
             engine_config: watch::channel(EngineConfig::default()).0,
             log_level: None,
             facts: ProcessFacts {
+                supervision: crate::control::Supervision::default(),
                 started_at_ms: START_MS,
                 socket: PathBuf::new(),
                 data_dir: dir.path().to_owned(),

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use agentd_domain::Effort;
 use agentd_engine::{ModelQuery, ModelSource as _, ResolvedModel};
-use agentd_llm::{LlmError, Message, Request, StreamPart};
+use agentd_llm::{InfoSource, LlmError, Message, ModelInfo, Request, StreamPart};
 use futures_util::StreamExt as _;
 use tokio::time::{Instant, timeout};
 
-use super::Check;
-use crate::provider::Models;
+use super::{Check, Outcome};
+use crate::provider::{Models, Unusable};
 
 /// Longest wait for the answer to the one question.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -18,6 +19,7 @@ const ANSWER_TOKENS: u32 = 256;
 const KEY: &str = "key";
 const ENDPOINT: &str = "endpoint";
 const MODEL: &str = "model";
+const ROLES: &str = "roles";
 
 pub(super) async fn checks(models: &Models, ask: bool) -> Vec<Check> {
     let resolved = match models.resolve(&ModelQuery::default()).await {
@@ -28,6 +30,7 @@ pub(super) async fn checks(models: &Models, ask: bool) -> Vec<Check> {
                 Check::fail(KEY, error.to_string(), error.hint()),
                 Check::skipped(ENDPOINT, why),
                 Check::skipped(MODEL, why),
+                roles(&models.unusable().await),
             ];
         }
         Err(error) => {
@@ -35,6 +38,7 @@ pub(super) async fn checks(models: &Models, ask: bool) -> Vec<Check> {
                 Check::skipped(KEY, "the endpoint is not usable"),
                 Check::fail(ENDPOINT, error.to_string(), error.hint()),
                 Check::skipped(MODEL, "the endpoint is not usable"),
+                roles(&models.unusable().await),
             ];
         }
     };
@@ -49,33 +53,53 @@ pub(super) async fn checks(models: &Models, ask: bool) -> Vec<Check> {
                 remedy,
             ),
             Check::skipped(MODEL, "the offline engine is no model"),
+            roles(&models.unusable().await),
         ];
     }
-    let endpoint = if ask {
+    let place = models.key_place().await;
+    let (endpoint, is_refused) = if ask {
         endpoint(&resolved).await
     } else {
-        Check::skipped(ENDPOINT, "it was not to be asked")
+        (Check::skipped(ENDPOINT, "it was not to be asked"), false)
     };
-    let key = match endpoint.outcome {
-        super::Outcome::Ok => Check::ok(KEY, format!("{} takes it", resolved.provider.base_url())),
-        _ => Check::ok(KEY, "one is there, or none is needed"),
-    };
-    vec![key, endpoint, model(&resolved)]
+    let key = key(place.as_deref(), resolved.provider.base_url(), &endpoint, is_refused);
+    vec![key, endpoint, model(&resolved), roles(&models.unusable().await)]
 }
 
-/// Asks one tiny question.
-async fn endpoint(resolved: &ResolvedModel) -> Check {
+/// Where the key is, and what came of it. The key itself is never told.
+fn key(place: Option<&str>, base_url: &str, endpoint: &Check, is_refused: bool) -> Check {
+    match (place, endpoint.outcome) {
+        (Some(place), _) if is_refused => Check::fail(
+            KEY,
+            format!("{base_url} refuses the one in {place}"),
+            "put the right key there, then run `agentctl reload`, or restart the daemon for a variable",
+        ),
+        (Some(place), Outcome::Ok) => {
+            Check::ok(KEY, format!("{base_url} takes the one in {place}"))
+        }
+        (Some(place), _) => Check::ok(KEY, format!("there is one in {place}; it was not tried")),
+        (None, Outcome::Ok) => Check::ok(KEY, format!("there is none, and {base_url} wants none")),
+        (None, _) => Check::ok(KEY, "there is none"),
+    }
+}
+
+/// Asks one tiny question. True: the key was refused.
+async fn endpoint(resolved: &ResolvedModel) -> (Check, bool) {
     let place = format!("{} at {}", resolved.model, resolved.provider.base_url());
     let started = Instant::now();
     match timeout(PATIENCE, answer(resolved)).await {
-        Err(_silent) => Check::fail(
-            ENDPOINT,
-            format!("{place} gave no answer in {} s", PATIENCE.as_secs()),
-            "see whether the server is loading the model, or raise provider.first_byte_timeout_ms",
-        ),
-        Ok(Err(error)) => Check::fail(ENDPOINT, format!("{place}: {error}"), error.hint()),
+        Err(_silent) => {
+            let detail = format!("{place} gave no answer in {} s", PATIENCE.as_secs());
+            let remedy = "see whether the server is loading the model, or raise provider.first_byte_timeout_ms";
+            (Check::fail(ENDPOINT, detail, remedy), false)
+        }
+        Ok(Err(error)) => {
+            let check = Check::fail(ENDPOINT, format!("{place}: {error}"), error.hint());
+            (check, matches!(error, LlmError::Auth { .. }))
+        }
         Ok(Ok(())) => {
-            Check::ok(ENDPOINT, format!("{place} answered in {} ms", started.elapsed().as_millis()))
+            let detail = format!("{place} answered in {} ms", started.elapsed().as_millis());
+            (Check::ok(ENDPOINT, detail), false)
         }
     }
 }
@@ -99,5 +123,62 @@ async fn answer(resolved: &ResolvedModel) -> Result<(), LlmError> {
 
 /// What is known about the model.
 fn model(resolved: &ResolvedModel) -> Check {
-    Check::ok(MODEL, format!("{}: {} tokens of context", resolved.model, resolved.context_tokens))
+    let ModelInfo { context_tokens, context_source, prices, vision, tools, reasoning, .. } =
+        &*resolved.info;
+    let name = &resolved.model;
+    let from = match context_source {
+        InfoSource::Config => "configured",
+        InfoSource::Learned => "as the provider said",
+        InfoSource::Catalogue => "from the catalogue",
+        InfoSource::Default => "assumed, because the model is not known",
+    };
+    let efforts: Vec<&str> = reasoning.efforts().into_iter().map(Effort::as_str).collect();
+    let efforts =
+        if efforts.is_empty() { "cannot be chosen".to_owned() } else { efforts.join(", ") };
+    let yes = |can: bool| if can { "yes" } else { "no" };
+    let detail = format!(
+        "{name}: {context_tokens} tokens of context ({from}); tools {}, images {}, effort {efforts}, price {}",
+        yes(*tools),
+        yes(*vision),
+        if prices.is_some() { "known" } else { "not known" },
+    );
+    if *context_source == InfoSource::Default {
+        let remedy = format!("set context_tokens in [models.{name:?}] of the configuration");
+        return Check::warn(MODEL, detail, remedy);
+    }
+    Check::ok(MODEL, detail)
 }
+
+/// Whether everybody in `[roles]` can be asked.
+fn roles(unusable: &[Unusable]) -> Check {
+    if unusable.is_empty() {
+        return Check::ok(ROLES, "all models of [roles] can be asked");
+    }
+    let details =
+        unusable.iter().map(|Unusable { key, model, error, is_fallback: _ }| match error {
+            Some(error) => format!("{key} {model}: {error}"),
+            None => format!("{key} {model}: there is no model server"),
+        });
+    let detail = details.collect::<Vec<_>>().join("; ");
+    let mut remedies: Vec<&str> = unusable
+        .iter()
+        .map(|unusable| {
+            unusable
+                .error
+                .as_ref()
+                .map_or("start the server, or name another model", LlmError::hint)
+        })
+        .collect();
+    remedies.sort_unstable();
+    remedies.dedup();
+    let remedy = remedies.join("; ");
+    // Where only fallbacks are missing, everything works as long as the others do.
+    if unusable.iter().all(|unusable| unusable.is_fallback) {
+        Check::warn(ROLES, detail, remedy)
+    } else {
+        Check::fail(ROLES, detail, remedy)
+    }
+}
+
+#[cfg(test)]
+mod tests;

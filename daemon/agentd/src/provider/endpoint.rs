@@ -9,8 +9,9 @@ use agentd_llm::{
     OpenAiResponses, Provider, Reach, ResponsesOptions, Secret, Timeouts, http_client, probe_local,
 };
 
+use super::first_of;
+use super::key::{self, Key};
 use super::preset::{self, Preset};
-use super::{first_of, key};
 use crate::config::{DEFAULT_ENDPOINT, ProviderConfig, ProviderKind};
 use crate::environment::Environment;
 
@@ -28,6 +29,8 @@ pub(super) struct Found {
     pub(super) responses: Option<Arc<dyn Provider>>,
     /// Its own model; empty when it has none.
     pub(super) model: String,
+    /// Where its key was found; none when it has none.
+    pub(super) key_place: Option<String>,
     /// How it was found.
     pub(super) source: String,
 }
@@ -81,7 +84,8 @@ impl Search<'_> {
             "" if self.is_default() || base_url == preset.base_url => preset.key_env,
             named => named,
         };
-        let api_key = key::find(&self.section(), config, key_env, self.env)?;
+        let key = key::find(&self.section(), config, key_env, self.env)?;
+        let (api_key, key_place) = key.map(|Key { secret, place }| (secret, place)).unzip();
         // A base URL of one's own may do without.
         if api_key.is_none() && preset.needs_key && base_url == preset.base_url {
             let section = self.section();
@@ -96,7 +100,7 @@ impl Search<'_> {
             .transpose()?;
         let provider = open(config, preset.api, base_url, api_key)?;
         let model = if model.is_empty() { first_model(&*provider).await } else { model.to_owned() };
-        Ok(Found { provider, responses, model, source: source.to_owned() })
+        Ok(Found { provider, responses, model, key_place, source: source.to_owned() })
     }
 
     async fn local(&self) -> Result<Found, LlmError> {
@@ -110,7 +114,13 @@ impl Search<'_> {
         let model = first_of([config.model.as_str(), server.model.as_str()]).to_owned();
         let provider = open(config, ModelApi::ChatCompletions, &server.base_url, None)?;
         tracing::info!(base_url = server.base_url, model, "found a local model server");
-        Ok(Found { provider, responses: None, model, source: "local server".to_owned() })
+        Ok(Found {
+            provider,
+            responses: None,
+            model,
+            key_place: None,
+            source: "local server".to_owned(),
+        })
     }
 
     fn offline(&self, source: &str) -> Found {
@@ -118,6 +128,7 @@ impl Search<'_> {
             provider: Arc::clone(self.offline),
             responses: None,
             model: "offline".to_owned(),
+            key_place: None,
             source: source.to_owned(),
         }
     }

@@ -28,6 +28,14 @@ struct KeyFile {
     is_credential: bool,
 }
 
+/// A key that was found.
+#[derive(Debug)]
+pub(super) struct Key {
+    pub(super) secret: Secret,
+    /// Where it was found: a file or a variable, by name.
+    pub(super) place: String,
+}
+
 /// Finds the key. The file comes first: naming one is the more deliberate act. `section` is where the
 /// settings stand, `variable` what may hold the key.
 pub(super) fn find(
@@ -35,20 +43,23 @@ pub(super) fn find(
     config: &ProviderConfig,
     variable: &str,
     env: &Environment,
-) -> Result<Option<Secret>, LlmError> {
+) -> Result<Option<Key>, LlmError> {
     // The credential that nobody names is for the default endpoint.
     let is_named = section == DEFAULT_ENDPOINT || !config.api_key_file.is_empty();
     if let Some(file) = is_named.then(|| key_file(&config.api_key_file, env)).flatten() {
-        return file.and_then(|file| read_file(&file)).map(Some).map_err(|problem| {
+        let found = file.and_then(|file| {
+            let secret = read_file(&file)?;
+            Ok(Some(Key { secret, place: format!("the file {}", file.path.display()) }))
+        });
+        return found.map_err(|problem| {
             let named = first_of([config.api_key_file.as_str(), "credential agentd-api-key"]);
             LlmError::NoKey { message: format!("{section}.api_key_file {named}: {problem}") }
         });
     }
-    Ok(env
-        .get(variable)
-        .map(str::trim)
-        .filter(|key| !key.is_empty())
-        .map(|key| Secret::from(key.to_owned())))
+    Ok(env.get(variable).map(str::trim).filter(|key| !key.is_empty()).map(|key| Key {
+        secret: Secret::from(key.to_owned()),
+        place: format!("the variable {variable}"),
+    }))
 }
 
 /// The file that holds the key, or why there cannot be one.

@@ -77,8 +77,7 @@ impl Models {
 
     /// What an endpoint offers; nothing when it cannot be used.
     async fn offered(&self, config: &Config, endpoint: &str) -> Vec<ListedModel> {
-        let Ok(Found { provider, responses: _, model, source: _ }) = self.find(endpoint).await
-        else {
+        let Ok(Found { provider, model, .. }) = self.find(endpoint).await else {
             return Vec::new();
         };
         if self.is_offline(&*provider) {

@@ -28,8 +28,7 @@ impl Models {
     pub async fn report(&self) -> ProviderReport {
         let config = self.config.borrow().clone();
         let place = assign::assign(&config, &ModelQuery::default()).first;
-        let Found { provider, responses: _, model, source } = match self.find(&place.endpoint).await
-        {
+        let Found { provider, model, source, .. } = match self.find(&place.endpoint).await {
             Ok(found) => found,
             Err(error) => {
                 return ProviderReport {

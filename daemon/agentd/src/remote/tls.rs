@@ -100,6 +100,11 @@ impl Identity {
         Ok(Self { server: Arc::new(server), certificate })
     }
 
+    /// Until when the certificate is good, in Unix milliseconds; none when that cannot be read.
+    pub(crate) fn not_after_ms(&self) -> Option<i64> {
+        super::validity::not_after_ms(&self.certificate)
+    }
+
     /// True when the certificate is good for this name or address: others are not us.
     pub(crate) fn is_for(&self, host: &str) -> bool {
         let Ok(name) = ServerName::try_from(host) else { return false };

@@ -12,6 +12,8 @@ use crate::Prices;
 pub struct ModelInfo {
     /// Tokens that a request and its answer may have together.
     pub context_tokens: u64,
+    /// Where the window is from.
+    pub context_source: InfoSource,
     /// Most tokens of an answer; none: not known.
     pub max_output_tokens: Option<u32>,
     /// What its tokens cost; none: not known.
@@ -51,7 +53,10 @@ impl ModelInfo {
         if *facts == ModelFacts::default() {
             return self;
         }
-        self.context_tokens = context_tokens.unwrap_or(self.context_tokens);
+        if let Some(tokens) = context_tokens {
+            self.context_tokens = *tokens;
+            self.context_source = source;
+        }
         self.max_output_tokens = max_output_tokens.or(self.max_output_tokens);
         self.prices = prices.or(self.prices);
         self.vision = vision.unwrap_or(self.vision);
@@ -85,6 +90,7 @@ impl Default for ModelInfo {
     fn default() -> Self {
         Self {
             context_tokens: Self::SAFE_CONTEXT_TOKENS,
+            context_source: InfoSource::Default,
             max_output_tokens: None,
             prices: None,
             vision: false,

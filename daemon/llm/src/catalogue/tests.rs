@@ -112,6 +112,7 @@ fn facts_replace_only_what_they_name() {
     let after = before.clone().with(&facts, InfoSource::Config);
     let expect = ModelInfo {
         context_tokens: 8192,
+        context_source: InfoSource::Config,
         vision: false,
         source: InfoSource::Config,
         ..before.clone()

@@ -34,7 +34,7 @@ pub(super) async fn handle(ctx: &Context) -> Result<v1::GetStatusResponse, Statu
     let ProviderReport { kind, base_url, model, source, models, problem } =
         ctx.models.report().await;
     warnings.extend(problem.map(|problem| format!("the model cannot be asked now: {problem}")));
-    let ProcessFacts { started_at_ms, socket, data_dir } = ctx.control.facts();
+    let ProcessFacts { started_at_ms, socket, data_dir, supervision: _ } = ctx.control.facts();
     let config_file = ctx.control.config_file();
     Ok(v1::GetStatusResponse {
         queued_messages: u32::try_from(stats.queued_messages).unwrap_or(u32::MAX),

@@ -13,6 +13,7 @@ pub(super) async fn handle(ctx: &Context, request: v1::RunChecksRequest) -> v1::
         store: ctx.engine.store(),
         engine: &ctx.engine,
         clock: &*ctx.clock,
+        remote: &ctx.remote,
         paths: &ctx.paths,
     };
     let checks = checks::run(&subject, !offline).await.into_iter().map(to_proto).collect();

@@ -17,6 +17,7 @@ pub(crate) fn model(model: &ListedModel) -> v1::Model {
         reasoning,
         refuses: _,
         api: _,
+        context_source: _,
         source,
     } = info;
     let efforts = reasoning.efforts().into_iter();
