@@ -1,7 +1,7 @@
 //! Clients on other machines: TCP with TLS, bounded connections, tokens.
 //!
-//! [`Remote`] owns the listening sockets and what is served with. Each connection is admitted
-//! ([`connections`]), shakes hands in a task of its own ([`acceptor`]), and becomes a [`stream`] that
+//! `Remote` owns the listening sockets and what is served with. Each connection is admitted
+//! (`connections`), shakes hands in a task of its own (`acceptor`), and becomes a `stream` that
 //! ends itself when it is idle or its token is gone. Who may call what is checked per call, in
 //! `grpc/gate.rs`.
 

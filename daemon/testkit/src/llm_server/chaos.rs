@@ -20,9 +20,9 @@ pub struct ChaosRates {
     pub cut: u32,
     /// The connection is reset within the answer.
     pub reset: u32,
-    /// The answer falls silent for [`Chaos::stall`], and then the connection ends.
+    /// The answer falls silent for the given stall, and then the connection ends.
     pub stall: u32,
-    /// Headers that come only after [`Chaos::stall`], if the client waits that long.
+    /// Headers that come only after the given stall, if the client waits that long.
     pub late_headers: u32,
     /// 429, with Retry-After in seconds or as a date.
     pub rate_limit: u32,
