@@ -18,8 +18,13 @@ use tracing_subscriber::registry::{LookupSpan, Scope};
 
 /// Most records that are kept.
 const MAX_RECORDS: usize = 10_000;
-/// Most bytes of their texts.
-const MAX_BYTES: usize = 4 * 1024 * 1024;
+/// Most bytes that they take.
+const MAX_BYTES: usize = 8 * 1024 * 1024;
+/// What a record takes beside its texts, about.
+const RECORD_BYTES: usize = 256;
+/// What a fact takes beside its texts, about: a place in a map whose nodes are half empty, and two
+/// allocations. With a dozen facts, as in a turn, this is far more than the texts.
+const FACT_BYTES: usize = 128;
 /// Most bytes of a message or of one fact.
 const MAX_TEXT: usize = 4 * 1024;
 /// Bytes of texts after which a page ends: with one more record it fits a message of the wire.
@@ -44,8 +49,9 @@ pub struct LogRecord {
 
 impl LogRecord {
     fn bytes(&self) -> usize {
-        let fields: usize = self.fields.iter().map(|(name, value)| name.len() + value.len()).sum();
-        self.target.len() + self.message.len() + fields
+        let fact = |(name, value): (&String, &String)| FACT_BYTES + name.len() + value.len();
+        let facts: usize = self.fields.iter().map(fact).sum();
+        RECORD_BYTES + self.target.len() + self.message.len() + facts
     }
 }
 
@@ -312,6 +318,20 @@ mod tests {
         let kept = ring.kept();
         assert!(kept.bytes <= MAX_BYTES);
         assert!(kept.records[0].fields["long"].len() <= MAX_TEXT + 100);
+    }
+
+    #[test]
+    fn many_facts_count_as_the_memory_that_they_take() {
+        let ring = LogRing::default();
+        let subscriber = tracing_subscriber::registry().with(ring.clone());
+        tracing::subscriber::with_default(subscriber, || {
+            for _ in 0..MAX_RECORDS {
+                tracing::info!(a = 1, b = 2, c = 3, d = 4, e = 5, f = 6, g = 7, h = 8, "x");
+            }
+        });
+        let kept = ring.kept();
+        assert!(kept.records.len() * (RECORD_BYTES + 8 * FACT_BYTES) <= MAX_BYTES);
+        assert_eq!(kept.bytes, kept.records.iter().map(|record| record.bytes()).sum::<usize>());
     }
 
     #[tokio::test]
