@@ -84,7 +84,9 @@ async fn on_a_bad_day_every_message_reaches_an_end_and_nothing_grows() {
     assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
 
     assert_eq!(llm.violations(), Vec::<String>::new());
-    assert_eq!(tally.providers.len(), KINDS.len(), "{:?}", tally.providers);
+    // Nobody was asked in a turn that was interrupted before its time came.
+    let asked = tally.providers.keys().filter(|provider| *provider != "none").count();
+    assert_eq!(asked, KINDS.len(), "{:?}", tally.providers);
     assert!(tally.messages > sessions, "{tally:?}");
     if is_long {
         // A short run on a slow machine may miss some by chance.
