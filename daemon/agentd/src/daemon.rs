@@ -582,7 +582,7 @@ async fn metrics_server(
     let gauges = Gauges { engine: engine.clone(), metrics, started_at_ms };
     match MetricsServer::bind(address, gauges).await {
         Ok(server) => {
-            let address = server.address().unwrap_or_else(|_unknown| address);
+            let address = server.address().unwrap_or(address);
             tracing::info!(%address, "figures at /metrics");
             Some(server)
         }
