@@ -4,9 +4,10 @@
 //! before it runs, so that a restart never repeats it.
 
 use agentd_domain::{
-    ErrorReport, EventBody, ToolCallFinished, ToolCallStarted, ToolResult, ToolStatus,
+    ErrorReport, EventBody, ToolCall, ToolCallFinished, ToolCallStarted, ToolResult, ToolStatus,
 };
 use agentd_tools::{CallLimits, ToolContext, run_call};
+use tracing::Instrument as _;
 
 use super::loop_guard::{LoopGuard, Verdict};
 use super::{Conversation, Ended, Phase, TurnOutcome, TurnReport, TurnTask, cancelled};
@@ -95,7 +96,13 @@ impl TurnTask {
                         cancel: self.cancel.clone(),
                     };
                     let running = self.times.within(Phase::Tools);
-                    let outcome = run_call(prepared, &ctx, CallLimits::default()).await;
+                    let span = tool_span(call);
+                    let outcome = run_call(prepared, &ctx, CallLimits::default())
+                        .instrument(span.clone())
+                        .await;
+                    if !outcome.result.error_code.is_empty() {
+                        span.record("error.type", outcome.result.error_code.as_str());
+                    }
                     drop(running);
                     self.deps.crash_points.pass("engine.tool_ran");
                     ToolCallFinished {
@@ -128,6 +135,18 @@ impl TurnTask {
         }
         Ok(())
     }
+}
+
+/// One span for each call, with the attribute names of OpenTelemetry's conventions for generative AI.
+/// Arguments and output are left out: they are the user's.
+fn tool_span(call: &ToolCall) -> tracing::Span {
+    tracing::info_span!(
+        "execute_tool",
+        gen_ai.operation.name = "execute_tool",
+        gen_ai.tool.name = call.name,
+        gen_ai.tool.call.id = %call.call_id,
+        error.type = tracing::field::Empty,
+    )
 }
 
 fn not_run(open: &OpenCall, result: ToolResult) -> ToolCallFinished {

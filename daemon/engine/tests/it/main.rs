@@ -21,6 +21,7 @@ mod overflow;
 mod priorities;
 mod retries;
 mod slow_turns;
+mod spans;
 mod store;
 mod tools;
 mod world;
