@@ -4,12 +4,15 @@ mod assign;
 mod endpoint;
 mod info;
 mod key;
+mod key_variable;
 mod learned;
+mod left_alone;
 mod list;
 mod preset;
 mod report;
 mod stack;
 mod unusable;
+mod withheld;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -20,11 +23,11 @@ use agentd_engine::{ModelQuery, ModelSource, ResolvedModel};
 use agentd_llm::layers::{Candidate, EndpointState, FallbackPolicy, Stack};
 use agentd_llm::{LlmError, Meter, ModelApi, Offline, OfflineOptions, Provider};
 use async_trait::async_trait;
+use futures_util::future::join_all;
 use tokio::sync::watch;
 
 pub use list::{ListedModel, ModelList, RoleModel};
 pub use report::ProviderReport;
-
 pub(crate) use unusable::Unusable;
 
 use crate::config::{Config, ProviderConfig};
@@ -32,6 +35,7 @@ use crate::environment::Environment;
 use assign::{Assignment, Place};
 use endpoint::{Found, Search};
 use learned::Learned;
+use left_alone::LeftAlone;
 use stack::Endpoints;
 
 /// The models of this daemon.
@@ -45,6 +49,8 @@ pub struct Models {
     /// yet, so that a server that comes up later is found.
     found: Mutex<BTreeMap<String, (ProviderConfig, Found)>>,
     learned: Arc<Learned>,
+    /// Fallbacks that could not be asked.
+    left_alone: LeftAlone,
     /// Who is told of every request.
     watcher: Option<Arc<dyn Meter>>,
 }
@@ -61,7 +67,8 @@ impl Models {
         let offline = Arc::new(Offline::new(OfflineOptions { config_path }));
         let learned = Arc::new(Learned::open(learned_file));
         let endpoints = Endpoints::default();
-        Self { config, env, offline, endpoints, found: Mutex::default(), learned, watcher: None }
+        let (found, left_alone) = (Mutex::default(), LeftAlone::default());
+        Self { config, env, offline, endpoints, found, learned, left_alone, watcher: None }
     }
 
     /// Tells `watcher` of every request.
@@ -71,19 +78,27 @@ impl Models {
         self
     }
 
-    /// Finds an endpoint by name.
+    /// Finds an endpoint by name, and its own model.
     async fn find(&self, name: &str) -> Result<Found, LlmError> {
+        self.find_place(&Place { endpoint: name.to_owned(), model: String::new() }).await
+    }
+
+    /// Finds the endpoint of a place. It is asked for a model only when the place names none.
+    async fn find_place(&self, place: &Place) -> Result<Found, LlmError> {
+        let (name, wants_model) = (place.endpoint.as_str(), place.model.is_empty());
         let config = self.config.borrow().endpoint(name).cloned();
         let Some(config) = config else {
             let message = format!("there is no endpoint '{name}' in the configuration");
             return Err(LlmError::NotFound { message });
         };
-        if let Some(found) = self.kept(name, &config) {
+        if let Some(found) = self.kept(name, &config)
+            && !(wants_model && found.model.is_empty())
+        {
             return Ok(found);
         }
-        let search = Search { name, config: &config, env: &self.env, offline: &self.offline };
-        let found = search.run().await?;
-        if !self.is_offline(&*found.provider) && !found.model.is_empty() {
+        let (env, offline) = (&self.env, &self.offline);
+        let found = Search { name, config: &config, env, wants_model, offline }.run().await?;
+        if !self.is_offline(&*found.provider) && !(wants_model && found.model.is_empty()) {
             let mut kept = self.found.lock().unwrap_or_else(PoisonError::into_inner);
             kept.insert(name.to_owned(), (config, found.clone()));
         }
@@ -110,6 +125,7 @@ impl Models {
     /// Forgets what was found, so that the next turn looks again.
     pub fn forget(&self) {
         self.found.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.left_alone.clear();
         self.endpoints.forget_idle();
     }
 
@@ -126,7 +142,7 @@ impl Models {
         max_output_tokens: Option<u32>,
         effort: Option<Effort>,
     ) -> Result<Candidate, LlmError> {
-        let Found { provider, responses, model, .. } = self.find(&place.endpoint).await?;
+        let Found { provider, responses, model, .. } = self.find_place(place).await?;
         let settings = config.endpoint(&place.endpoint).unwrap_or(&config.provider);
         // The offline engine is its own and only model.
         let model = if self.is_offline(&*provider) {
@@ -154,18 +170,26 @@ impl Models {
         })
     }
 
-    /// The candidates that can be asked; what is wrong with the others goes to the log.
+    /// The candidates that can be asked, looked for at once, so that a server that does not answer delays
+    /// a turn no more than once in a while. What is wrong with the others goes to the log.
     async fn fallbacks(&self, config: &Config, assignment: &Assignment) -> Vec<Candidate> {
         let Assignment { first: _, fallbacks, max_output_tokens, effort } = assignment;
-        let mut candidates = Vec::with_capacity(fallbacks.len());
-        for place in fallbacks {
-            match self.candidate(config, place, *max_output_tokens, *effort).await {
-                Ok(candidate) if self.is_offline(&*candidate.provider) => {}
-                Ok(candidate) => candidates.push(candidate),
-                Err(error) => tracing::warn!(?place, %error, "a fallback model cannot be asked"),
+        let found = join_all(fallbacks.iter().map(async |place| {
+            let settings = config.endpoint(&place.endpoint);
+            if self.left_alone.holds(place, settings) {
+                return None;
             }
-        }
-        candidates
+            let found = self.candidate(config, place, *max_output_tokens, *effort).await;
+            let problem = match found {
+                Ok(candidate) if !self.is_offline(&*candidate.provider) => return Some(candidate),
+                Ok(_offline) => "there is no server".to_owned(),
+                Err(error) => error.to_string(),
+            };
+            tracing::warn!(?place, problem, "a fallback model cannot be asked");
+            self.left_alone.put(place, settings);
+            None
+        }));
+        found.await.into_iter().flatten().collect()
     }
 }
 

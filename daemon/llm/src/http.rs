@@ -3,6 +3,7 @@
 pub(crate) mod client;
 pub(crate) mod endpoint;
 pub(crate) mod error_text;
+pub(crate) mod host;
 mod models;
 mod overflow;
 pub(crate) mod refusal;

@@ -37,6 +37,7 @@ pub use catalogue::{
 };
 pub use error::{ErrorClass, LlmError};
 pub use http::client::{Reach, Timeouts, http_client};
+pub use http::host::{is_loopback, is_same_host};
 pub use meter::{Attempt, Meter, Spent};
 pub use offline::{Offline, OfflineOptions};
 pub use open_ai::{OpenAiCompatible, OpenAiOptions, ReasoningEcho};

@@ -52,7 +52,7 @@ pub struct ProviderConfig {
     pub model: String,
     /// Model for titles; empty: the default model.
     pub cheap_model: String,
-    /// Environment variable that holds the key; empty: the kind's usual one.
+    /// Environment variable that holds the key; empty: the usual one of the provider whose host it is.
     pub api_key_env: String,
     /// File with the key and nothing else, mode 0600; empty: none.
     pub api_key_file: String,

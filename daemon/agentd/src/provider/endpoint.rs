@@ -9,9 +9,11 @@ use agentd_llm::{
     OpenAiResponses, Provider, Reach, ResponsesOptions, Secret, Timeouts, http_client, probe_local,
 };
 
-use super::first_of;
 use super::key::{self, Key};
+use super::key_variable::{BaseUrl, Variable};
 use super::preset::{self, Preset};
+use super::withheld::Withheld;
+use super::{first_of, key_variable};
 use crate::config::{DEFAULT_ENDPOINT, ProviderConfig, ProviderKind};
 use crate::environment::Environment;
 
@@ -27,7 +29,7 @@ pub(super) struct Found {
     pub(super) provider: Arc<dyn Provider>,
     /// The same place through the Responses API, for models that can do more there.
     pub(super) responses: Option<Arc<dyn Provider>>,
-    /// Its own model; empty when it has none.
+    /// Its own model; empty when it has none, or when it was not asked for it.
     pub(super) model: String,
     /// Where its key was found; none when it has none.
     pub(super) key_place: Option<String>,
@@ -42,6 +44,8 @@ pub(super) struct Search<'a> {
     pub(super) name: &'a str,
     pub(super) config: &'a ProviderConfig,
     pub(super) env: &'a Environment,
+    /// A server whose model nobody names is asked for its first.
+    pub(super) wants_model: bool,
     /// Answers where nothing else does.
     pub(super) offline: &'a Arc<dyn Provider>,
 }
@@ -68,7 +72,7 @@ impl Search<'_> {
         }
     }
 
-    async fn endpoint(&self, preset: &Preset, source: &str) -> Result<Found, LlmError> {
+    async fn endpoint(&self, preset: &'static Preset, source: &str) -> Result<Found, LlmError> {
         let config = self.config;
         let (base_url, model) = if self.is_default() {
             (
@@ -79,27 +83,50 @@ impl Search<'_> {
             // The variables are about the default endpoint.
             (first_of([&config.base_url, preset.base_url]), first_of([&config.model, preset.model]))
         };
-        // The usual variable of another endpoint holds the key of the provider's own host only.
-        let key_env = match config.api_key_env.as_str() {
-            "" if self.is_default() || base_url == preset.base_url => preset.key_env,
-            named => named,
+        let is_configured = !config.base_url.is_empty();
+        let is_default = self.is_default();
+        let variable = key_variable::choose(
+            &config.api_key_env,
+            preset,
+            BaseUrl { text: base_url, is_configured, is_default },
+        );
+        let (key_env, withheld) = match variable {
+            Variable::Read(key_env) => (key_env, None),
+            Variable::Withheld(of) => ("", Some(of).filter(|of| !of.key_env.is_empty())),
         };
-        let key = key::find(&self.section(), config, key_env, self.env)?;
+        let section = self.section();
+        // The credential that nobody names is for the endpoint that `[provider]` names.
+        let has_credential = is_default && (is_configured || config.kind != ProviderKind::Auto);
+        let key = key::find(&section, config, key_env, has_credential, self.env)?;
         let (api_key, key_place) = key.map(|Key { secret, place }| (secret, place)).unzip();
         // A base URL of one's own may do without.
-        if api_key.is_none() && preset.needs_key && base_url == preset.base_url {
-            let section = self.section();
+        let needs_key = base_url == preset.base_url && preset.needs_key
+            || preset::of_host(base_url).is_some_and(|owner| owner.needs_key);
+        if api_key.is_none() && needs_key {
             let message = format!("set {key_env} or {section}.api_key_file");
             return Err(LlmError::NoKey { message });
         }
+        let is_without_key = api_key.is_none();
         // Other servers that speak Chat Completions need not speak Responses.
         let has_both =
             preset.api == ModelApi::ChatCompletions && base_url == preset::OPENAI.base_url;
         let responses = has_both
             .then(|| open(config, ModelApi::Responses, base_url, api_key.clone()))
             .transpose()?;
-        let provider = open(config, preset.api, base_url, api_key)?;
-        let model = if model.is_empty() { first_model(&*provider).await } else { model.to_owned() };
+        let mut provider = open(config, preset.api, base_url, api_key)?;
+        if let Some(of) = withheld.filter(|_| is_without_key) {
+            let Preset { key_env, base_url: own, .. } = of;
+            let reason = format!(
+                "{key_env} is for {own} and is not sent to {base_url}: name a variable in \
+                 {section}.api_key_env, or set {section}.api_key_file"
+            );
+            provider = Arc::new(Withheld::new(provider, reason));
+        }
+        let model = if model.is_empty() && self.wants_model {
+            first_model(&*provider).await
+        } else {
+            model.to_owned()
+        };
         Ok(Found { provider, responses, model, key_place, source: source.to_owned() })
     }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use agentd_llm::{LlmError, Secret};
 
 use super::first_of;
-use crate::config::{DEFAULT_ENDPOINT, ProviderConfig};
+use crate::config::ProviderConfig;
 use crate::environment::Environment;
 use crate::private_file::{read_credential, read_private};
 
@@ -37,16 +37,17 @@ pub(super) struct Key {
 }
 
 /// Finds the key. The file comes first: naming one is the more deliberate act. `section` is where the
-/// settings stand, `variable` what may hold the key.
+/// settings stand, `variable` what may hold the key, `has_credential` whether the credential that nobody
+/// names is meant.
 pub(super) fn find(
     section: &str,
     config: &ProviderConfig,
     variable: &str,
+    has_credential: bool,
     env: &Environment,
 ) -> Result<Option<Key>, LlmError> {
-    // The credential that nobody names is for the default endpoint.
-    let is_named = section == DEFAULT_ENDPOINT || !config.api_key_file.is_empty();
-    if let Some(file) = is_named.then(|| key_file(&config.api_key_file, env)).flatten() {
+    let has_file = has_credential || !config.api_key_file.is_empty();
+    if let Some(file) = has_file.then(|| key_file(&config.api_key_file, env)).flatten() {
         let found = file.and_then(|file| {
             let secret = read_file(&file)?;
             Ok(Some(Key { secret, place: format!("the file {}", file.path.display()) }))

@@ -123,7 +123,7 @@ impl Models {
             return nobody;
         }
         let assignment = assign(config, &ModelQuery { role, ..ModelQuery::default() });
-        let Ok(found) = self.find(&assignment.first.endpoint).await else { return nobody };
+        let Ok(found) = self.find_place(&assignment.first).await else { return nobody };
         let fallbacks =
             assignment.fallbacks.into_iter().map(|place| match place.endpoint.as_str() {
                 DEFAULT_ENDPOINT => place.model,

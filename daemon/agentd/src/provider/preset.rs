@@ -1,6 +1,6 @@
 //! Endpoints that need no more than a key.
 
-use agentd_llm::ModelApi;
+use agentd_llm::{ModelApi, is_same_host};
 
 use crate::config::ProviderKind;
 use crate::environment::Environment;
@@ -93,6 +93,14 @@ pub(super) fn of_kind(kind: ProviderKind) -> &'static Preset {
         ProviderKind::Vllm => &VLLM,
         ProviderKind::LlamaCpp => &LLAMA_CPP,
     }
+}
+
+/// The provider whose host that is. One that answers nobody without a key, as the others have no host of
+/// their own.
+pub(super) fn of_host(base_url: &str) -> Option<&'static Preset> {
+    [&OPENAI, &DEEPSEEK, &ANTHROPIC, &OPENROUTER]
+        .into_iter()
+        .find(|preset| is_same_host(base_url, preset.base_url))
 }
 
 /// The first provider whose key the environment holds. For OpenAI a base URL alone is enough: local

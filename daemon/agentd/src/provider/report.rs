@@ -28,7 +28,7 @@ impl Models {
     pub async fn report(&self) -> ProviderReport {
         let config = self.config.borrow().clone();
         let place = assign::assign(&config, &ModelQuery::default()).first;
-        let Found { provider, model, source, .. } = match self.find(&place.endpoint).await {
+        let Found { provider, model, source, .. } = match self.find_place(&place).await {
             Ok(found) => found,
             Err(error) => {
                 return ProviderReport {
@@ -42,9 +42,9 @@ impl Models {
         // The list is a help for choosing: an endpoint without one can still answer.
         let (models, problem) = match listed {
             Ok(Ok(models)) => (models, None),
-            Ok(Err(error @ (LlmError::Connect { .. } | LlmError::Auth { .. }))) => {
-                (Vec::new(), Some(error.to_string()))
-            }
+            Ok(Err(
+                error @ (LlmError::Connect { .. } | LlmError::Auth { .. } | LlmError::NoKey { .. }),
+            )) => (Vec::new(), Some(error.to_string())),
             Ok(Err(_no_list)) => (Vec::new(), None),
             Err(_silent) => (Vec::new(), Some("the provider does not answer".to_owned())),
         };

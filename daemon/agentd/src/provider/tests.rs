@@ -190,6 +190,164 @@ async fn sc_03_a_key_in_the_environment_goes_to_no_other_host() {
 }
 
 #[tokio::test]
+async fn sc_03_a_key_of_the_environment_goes_where_its_provider_is() {
+    let keys = [("OPENAI_API_KEY", "sk-secret-1")];
+    let check = async |config: &str, env: &[(&str, &str)], expect: Result<bool, &str>| {
+        let models = models(config, env);
+        let found = models.find(crate::config::DEFAULT_ENDPOINT).await;
+        // Debug hides keys, but shows whether there is one.
+        let has_key = found.map(|found| format!("{:?}", found.provider).contains("Sensitive"));
+        let problem = has_key.as_ref().err().map(ToString::to_string);
+        assert_eq!(has_key.ok().ok_or(problem.as_deref().unwrap_or_default()), expect, "{config}");
+    };
+    let base_url = |url: &str| format!("provider = {{ base_url = \"{url}\", model = \"m\" }}");
+    let router = base_url("https://openrouter.ai/api/v1");
+    let missing = "no usable API key: set OPENROUTER_API_KEY or provider.api_key_file";
+    check(&router, &keys, Err(missing)).await;
+    check(&router, &[("OPENROUTER_API_KEY", "k")], Ok(true)).await;
+    check(&base_url("https://proxy.example/v1"), &keys, Ok(false)).await;
+    check(&base_url("http://127.0.0.1:9/v1"), &keys, Ok(true)).await;
+    let named = r#"
+        [provider]
+        base_url = "https://proxy.example/v1"
+        model = "m"
+        api_key_env = "OPENAI_API_KEY"
+    "#;
+    check(named, &keys, Ok(true)).await;
+    let (base, model) = ("OPENAI_BASE_URL", "OPENAI_MODEL");
+    let family = [keys[0], (base, "https://proxy.example/v1"), (model, "m")];
+    check("", &family, Ok(true)).await;
+}
+
+#[tokio::test]
+async fn sc_03_a_refusal_without_a_key_says_which_variable_was_not_sent() {
+    #[derive(Debug)]
+    struct Refuses;
+    #[async_trait]
+    impl Provider for Refuses {
+        fn kind(&self) -> &'static str {
+            "test"
+        }
+        fn base_url(&self) -> &'static str {
+            "https://proxy.example/v1"
+        }
+        async fn stream(
+            &self,
+            _request: agentd_llm::Request,
+        ) -> Result<agentd_llm::ResponseStream, LlmError> {
+            Err(LlmError::Auth { status: 401, message: "who are you".to_owned() })
+        }
+        async fn models(&self) -> Result<Vec<String>, LlmError> {
+            Ok(Vec::new())
+        }
+    }
+    let config = r#"provider = { base_url = "https://proxy.example/v1", model = "m" }"#;
+    let found = models(config, &[("OPENAI_API_KEY", "sk-secret-1")]).find("provider").await;
+    let shown = format!("{:?}", found.unwrap().provider);
+    let reason = "OPENAI_API_KEY is for https://api.openai.com/v1 and is not sent to \
+                  https://proxy.example/v1: name a variable in provider.api_key_env, or set \
+                  provider.api_key_file";
+    assert!(shown.contains(reason), "{shown}");
+    let provider = withheld::Withheld::new(Arc::new(Refuses), reason.to_owned());
+    let Err(error) = provider.stream(agentd_llm::Request::default()).await else {
+        panic!("it was not refused")
+    };
+    assert_eq!(error.code(), "PROVIDER_NO_KEY");
+    let refusal = "the provider refused the API key (401): who are you";
+    assert_eq!(error.to_string(), format!("no usable API key: {reason}; {refusal}"));
+}
+
+#[tokio::test]
+async fn sc_03_the_credential_that_nobody_names_is_for_the_endpoint_that_is_configured() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("agentd-api-key");
+    std::fs::write(&file, "sk-credential").unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o400)).unwrap();
+    let directory = dir.path().display().to_string();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let local = listener.local_addr().unwrap();
+    let heard = tokio::spawn(first_request(listener));
+    let credentials = ("CREDENTIALS_DIRECTORY", directory.as_str());
+    let has_key = async |config: &str, env: &[(&str, &str)]| {
+        let models = models(config, env);
+        let found = models.find("provider").await.unwrap();
+        assert!(!models.is_offline(&*found.provider), "nothing was found");
+        format!("{:?}", found.provider).contains("Sensitive")
+    };
+    let named = r#"provider = { base_url = "https://proxy.example/v1", model = "m" }"#;
+    assert!(has_key(named, &[credentials]).await);
+    let family = [("OPENAI_BASE_URL", "https://p.example/v1"), ("OPENAI_MODEL", "m"), credentials];
+    assert!(!has_key("", &family).await, "it came from the environment");
+    let auto = format!("provider = {{ local_servers = [\"{local}\"], model = \"m\" }}");
+    assert!(!has_key(&auto, &[credentials]).await, "it was found on this machine");
+    assert!(!heard.await.unwrap().contains("sk-credential"));
+}
+
+/// Lists a model to whoever comes first, and gives what was asked.
+async fn first_request(listener: tokio::net::TcpListener) -> String {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    let (mut stream, _peer) = listener.accept().await.unwrap();
+    let mut request = vec![0; 4096];
+    let length = stream.read(&mut request).await.unwrap();
+    let body = r#"{"data":[{"id":"mine"}]}"#;
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close";
+    let answer = format!("{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    stream.write_all(answer.as_bytes()).await.unwrap();
+    String::from_utf8_lossy(&request[..length]).into_owned()
+}
+
+/// A server that hangs up on everybody, and how many came.
+async fn hangs_up() -> (std::net::SocketAddr, Arc<std::sync::atomic::AtomicUsize>) {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (address, count) = (listener.local_addr().unwrap(), Arc::default());
+    let counter: Arc<std::sync::atomic::AtomicUsize> = Arc::clone(&count);
+    tokio::spawn(async move {
+        while let Ok((stream, _peer)) = listener.accept().await {
+            counter.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            drop(stream);
+        }
+    });
+    (address, count)
+}
+
+#[tokio::test]
+async fn a_fallback_that_cannot_be_asked_is_left_alone_for_a_minute() {
+    let (address, count) = hangs_up().await;
+    let came = || count.load(std::sync::atomic::Ordering::SeqCst);
+    let config = |fallback: &str| {
+        format!(
+            r#"
+            [provider]
+            base_url = "http://127.0.0.1:9/v1"
+            model = "m"
+            [endpoints.mute]
+            kind = "ollama"
+            base_url = "http://{address}/v1"
+            [roles.main]
+            endpoint = "mute"
+            fallbacks = ["{fallback}"]
+            "#
+        )
+    };
+    // Who names its model need not be asked for one.
+    let named = models(&config("qwen3"), &[]);
+    resolved(&named, "provider/m", None).await;
+    assert_eq!(came(), 0);
+    let unnamed = models(&config(""), &[]);
+    resolved(&unnamed, "provider/m", None).await;
+    let first = came();
+    assert!(first > 0, "it was not asked");
+    resolved(&unnamed, "provider/m", None).await;
+    assert_eq!(came(), first);
+    tokio::time::pause();
+    tokio::time::advance(std::time::Duration::from_secs(61)).await;
+    tokio::time::resume();
+    resolved(&unnamed, "provider/m", None).await;
+    assert!(came() > first, "it was not asked again");
+}
+
+#[tokio::test]
 async fn openrouter_translates_every_model_s_efforts() {
     let config = "[provider]\nkind = \"openrouter\"\nmodel = \"anthropic/claude-haiku-4.5\"";
     let models = models(config, &[("OPENROUTER_API_KEY", "k")]);
