@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agentd_domain::Effort;
-use agentd_engine::{ModelQuery, ModelSource, ResolvedModel};
+use agentd_engine::{ModelQuery, ModelSource, ResolvedModel, SystemClock};
 use agentd_llm::layers::{Candidate, EndpointState, FallbackPolicy, Stack};
 use agentd_llm::{LlmError, Meter, ModelApi, Offline, OfflineOptions, Provider};
 use async_trait::async_trait;
@@ -57,7 +57,7 @@ pub struct Models {
 
 impl Models {
     /// Makes a source that follows the configuration. What it learns about models it keeps in a file,
-    /// if there is one.
+    /// if there is one, and believes for a week of the system's clock.
     pub fn new(
         config: watch::Receiver<Config>,
         env: Environment,
@@ -65,7 +65,7 @@ impl Models {
         learned_file: Option<PathBuf>,
     ) -> Self {
         let offline = Arc::new(Offline::new(OfflineOptions { config_path }));
-        let learned = Arc::new(Learned::open(learned_file));
+        let learned = Arc::new(Learned::open(learned_file, Arc::new(SystemClock)));
         let endpoints = Endpoints::default();
         let (found, left_alone) = (Mutex::default(), LeftAlone::default());
         Self { config, env, offline, endpoints, found, learned, left_alone, watcher: None }

@@ -14,6 +14,7 @@ mod endpoint;
 mod fallback;
 mod meter;
 mod observed;
+mod progress;
 mod rate;
 mod retry;
 mod stack;

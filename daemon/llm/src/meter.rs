@@ -40,7 +40,8 @@ pub struct Attempt {
 pub struct Spent {
     /// The attempt.
     pub attempt: Attempt,
-    /// What the provider counted, or our estimate, marked as such. All zero when nothing was answered.
+    /// What the provider counted, or our estimate, marked as such. All zero when it never
+    /// left or was refused; the prompt alone when it left and nothing came back.
     pub usage: Usage,
     /// Milliseconds to the first part of the answer; 0 when none came.
     pub first_byte_ms: u64,

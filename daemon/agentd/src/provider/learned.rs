@@ -1,15 +1,17 @@
 //! Windows that providers named when they refused a conversation as too long.
 //!
 //! Kept in a small file, so that a model that is not well known overflows once and not after every
-//! start. The file is a help: without it the same is learned again.
+//! start. The file is a help: without it the same is learned again. A server may be set up anew with a
+//! larger window, which no error tells, so what was learned is believed for a week.
 
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use agentd_domain::{Clock, TimestampMs};
 use serde::{Deserialize, Serialize};
 
 /// Most windows that are kept; the oldest go first.
@@ -18,12 +20,15 @@ const MAX_LIMITS: usize = 500;
 const MAX_FILE: u64 = 1024 * 1024;
 /// Most bytes of a name that is kept.
 const MAX_NAME: usize = 512;
+/// Milliseconds that a window is believed.
+const BELIEVED_MS: u64 = 7 * 24 * 3_600 * 1_000;
 /// Windows that are believed: others are misread.
 const PLAUSIBLE: std::ops::RangeInclusive<u64> = 1_024..=100_000_000;
 
 /// The windows, the one that was learned last at the end.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Learned {
+    clock: Arc<dyn Clock>,
     /// None: nothing is kept beyond this process.
     file: Option<PathBuf>,
     limits: Mutex<VecDeque<Limit>>,
@@ -36,23 +41,31 @@ struct Limit {
     base_url: String,
     model: String,
     context_tokens: u64,
+    /// When it was learned; older files do not say.
+    #[serde(default)]
+    learned_at: TimestampMs,
 }
 
 impl Learned {
     /// Reads what earlier processes learned. A file that cannot be understood counts as none.
-    pub(super) fn open(file: Option<PathBuf>) -> Self {
+    pub(super) fn open(file: Option<PathBuf>, clock: Arc<dyn Clock>) -> Self {
         let read = file.as_deref().map(read).transpose();
         let limits = read.unwrap_or_else(|error| {
             tracing::warn!(%error, "the learned windows of models cannot be read and are learned again");
             None
         });
-        Self { file, limits: Mutex::new(limits.unwrap_or_default()), writing: Mutex::new(()) }
+        let limits = Mutex::new(limits.unwrap_or_default());
+        Self { clock, file, limits, writing: Mutex::new(()) }
     }
 
-    /// The window of a model, if it was learned.
+    /// The window of a model, if it was learned in the last seven days.
     pub(super) fn context_tokens(&self, base_url: &str, model: &str) -> Option<u64> {
+        let now = self.clock.now();
         let limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
-        limits.iter().find(|limit| limit.is_of(base_url, model)).map(|limit| limit.context_tokens)
+        limits
+            .iter()
+            .find(|limit| limit.is_of(base_url, model) && limit.is_believed(now))
+            .map(|limit| limit.context_tokens)
     }
 
     /// Takes note of a window. False when it was known, or is not plausible.
@@ -61,10 +74,11 @@ impl Learned {
         if !PLAUSIBLE.contains(&context_tokens) || !fits(base_url) || !fits(model) {
             return false;
         }
+        let now = self.clock.now();
         let mut limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
         let known = limits.iter().position(|limit| limit.is_of(base_url, model));
         if let Some((at, limit)) = known.and_then(|at| Some((at, limits.get(at)?))) {
-            if limit.context_tokens == context_tokens {
+            if limit.context_tokens == context_tokens && limit.is_believed(now) {
                 return false;
             }
             limits.remove(at);
@@ -73,7 +87,7 @@ impl Learned {
             limits.pop_front();
         }
         let (base_url, model) = (base_url.to_owned(), model.to_owned());
-        limits.push_back(Limit { base_url, model, context_tokens });
+        limits.push_back(Limit { base_url, model, context_tokens, learned_at: now });
         true
     }
 
@@ -104,6 +118,11 @@ impl Limit {
     fn is_of(&self, base_url: &str, model: &str) -> bool {
         self.base_url == base_url && self.model == model
     }
+
+    /// A clock that was set back makes nothing older.
+    fn is_believed(&self, now: TimestampMs) -> bool {
+        now.since(self.learned_at) < BELIEVED_MS
+    }
 }
 
 fn read(file: &Path) -> io::Result<VecDeque<Limit>> {
@@ -125,21 +144,52 @@ fn read(file: &Path) -> io::Result<VecDeque<Limit>> {
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
+    use agentd_testkit::FakeClock;
+
     use super::*;
 
     const URL: &str = "http://127.0.0.1:8080/v1";
+    const NOW: i64 = 1_700_000_000_000;
+    const DAY: i64 = 24 * 3_600_000;
+
+    fn clock() -> Arc<dyn Clock> {
+        Arc::new(FakeClock::at(NOW))
+    }
+
+    #[test]
+    fn a_window_is_believed_for_a_week_and_can_be_learned_again() {
+        let clock = Arc::new(FakeClock::at(NOW));
+        let learned = Learned::open(None, Arc::<FakeClock>::clone(&clock));
+        assert!(learned.learn(URL, "m", 8_192));
+        clock.advance(7 * DAY - 1);
+        assert_eq!(learned.context_tokens(URL, "m"), Some(8_192));
+        clock.advance(1);
+        assert_eq!(learned.context_tokens(URL, "m"), None, "it may have grown");
+        assert!(learned.learn(URL, "m", 8_192), "it has not");
+        assert_eq!(learned.context_tokens(URL, "m"), Some(8_192));
+        assert_eq!(learned.limits.lock().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn what_an_older_file_holds_is_learned_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("learned.json");
+        let text = format!(r#"[{{"base_url":"{URL}","model":"m","context_tokens":8192}}]"#);
+        std::fs::write(&file, text).unwrap();
+        assert_eq!(Learned::open(Some(file), clock()).context_tokens(URL, "m"), None);
+    }
 
     #[test]
     fn a_learned_window_survives_a_restart_in_a_private_file() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("learned.json");
-        let learned = Learned::open(Some(file.clone()));
+        let learned = Learned::open(Some(file.clone()), clock());
         assert!(learned.learn(URL, "m", 8_192));
         assert!(!learned.learn(URL, "m", 8_192), "it is known now");
         assert!(learned.learn(URL, "m", 4_096), "the server was set up anew");
         learned.save().unwrap();
         assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-        let again = Learned::open(Some(file));
+        let again = Learned::open(Some(file), clock());
         assert_eq!(again.context_tokens(URL, "m"), Some(4_096));
         assert_eq!(again.context_tokens("http://elsewhere/v1", "m"), None);
         assert_eq!(again.context_tokens(URL, "other"), None);
@@ -147,7 +197,7 @@ mod tests {
 
     #[test]
     fn what_is_not_plausible_is_not_believed() {
-        let learned = Learned::default();
+        let learned = Learned::open(None, clock());
         for (model, tokens) in [("m", 0), ("m", 1_023), ("m", u64::MAX), ("", 8_192)] {
             assert!(!learned.learn(URL, model, tokens), "{model:?} {tokens}");
         }
@@ -157,7 +207,7 @@ mod tests {
 
     #[test]
     fn the_oldest_go_when_there_are_too_many() {
-        let learned = Learned::default();
+        let learned = Learned::open(None, clock());
         for number in 0..=MAX_LIMITS {
             assert!(learned.learn(URL, &format!("m{number}"), 8_192));
         }
@@ -171,10 +221,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("learned.json");
         std::fs::write(&file, "{").unwrap();
-        let learned = Learned::open(Some(file.clone()));
+        let learned = Learned::open(Some(file.clone()), clock());
         assert_eq!(learned.context_tokens(URL, "m"), None);
         assert!(learned.learn(URL, "m", 8_192));
         learned.save().unwrap();
-        assert_eq!(Learned::open(Some(file)).context_tokens(URL, "m"), Some(8_192));
+        assert_eq!(Learned::open(Some(file), clock()).context_tokens(URL, "m"), Some(8_192));
     }
 }

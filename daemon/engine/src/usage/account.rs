@@ -169,7 +169,7 @@ impl Account {
         self.spending.release(purpose, needed);
     }
 
-    /// Notes what a request used. One that got no answer used nothing.
+    /// Notes what a request used. One that never left or was refused used nothing.
     pub(super) fn record(&self, purpose: UsagePurpose, spent: Spent) {
         let Spent { attempt, usage, first_byte_ms, elapsed_ms, error_code: _ } = spent;
         if usage.tokens() == 0 {

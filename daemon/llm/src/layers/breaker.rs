@@ -3,7 +3,7 @@
 //! Closed: requests pass. After so many failures in a row, or when half of the last twenty requests
 //! failed, it opens: requests are refused at once. After a pause one request may try (half-open); what
 //! comes of it closes the circuit or opens it again. Being told to slow down is no failure: whoever says
-//! so is alive, and `rate` sees to it.
+//! so is alive, and `rate` sees to it. However often one request is tried, it fails once.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,6 +15,7 @@ use tower::util::{BoxCloneSyncService, service_fn};
 use super::adapt::{ModelService, ask};
 use super::endpoint::{Circuit, Endpoint};
 use super::observed::{Observer, observed};
+use super::progress::Progress;
 use crate::{LlmError, Request, StreamPart};
 
 /// Requests that the ratio of failures is taken over.
@@ -23,11 +24,15 @@ const WINDOW: usize = 20;
 const WINDOW_FAILURES: usize = 10;
 
 /// Puts the layer around a service of this endpoint.
-pub(super) fn layer(inner: ModelService, endpoint: Arc<Endpoint>) -> ModelService {
+pub(super) fn layer(
+    inner: ModelService,
+    endpoint: Arc<Endpoint>,
+    progress: Progress,
+) -> ModelService {
     BoxCloneSyncService::new(service_fn(move |request: Request| {
-        let (inner, endpoint) = (inner.clone(), Arc::clone(&endpoint));
+        let (inner, endpoint, progress) = (inner.clone(), Arc::clone(&endpoint), progress.clone());
         async move {
-            let mut pass = Pass::ask(endpoint)?;
+            let mut pass = Pass::ask(endpoint, progress)?;
             match ask(&inner, request).await {
                 Ok(stream) => Ok(observed(stream, pass)),
                 Err(error) => {
@@ -56,9 +61,10 @@ impl Outcome {
             | LlmError::FirstByteTimeout { .. }
             | LlmError::IdleTimeout { .. }
             | LlmError::Cut
-            | LlmError::Empty
             | LlmError::Server { .. } => Self::Failed,
-            LlmError::Auth { .. }
+            // What has nothing to say answers; the conversation may be why.
+            LlmError::Empty
+            | LlmError::Auth { .. }
             | LlmError::Quota { .. }
             | LlmError::RateLimited { .. }
             | LlmError::ContextOverflow { .. }
@@ -186,14 +192,16 @@ enum Probe {
 /// A request that passed. What came of it is told when this is dropped.
 struct Pass {
     endpoint: Arc<Endpoint>,
+    progress: Progress,
     probe: Probe,
     outcome: Outcome,
 }
 
 impl Pass {
-    fn ask(endpoint: Arc<Endpoint>) -> Result<Self, LlmError> {
+    fn ask(endpoint: Arc<Endpoint>, progress: Progress) -> Result<Self, LlmError> {
+        progress.begin_attempt();
         match endpoint.breaker.enter() {
-            Ok(probe) => Ok(Self { endpoint, probe, outcome: Outcome::Unknown }),
+            Ok(probe) => Ok(Self { endpoint, progress, probe, outcome: Outcome::Unknown }),
             Err(retry_after) => {
                 Err(LlmError::CircuitOpen { base_url: endpoint.base_url.clone(), retry_after })
             }
@@ -214,7 +222,10 @@ impl Observer for Pass {
     }
 
     fn error(&mut self, error: &LlmError) {
-        self.outcome = Outcome::of(error);
+        // Our own limits say nothing about the endpoint, not even that it is alive.
+        if self.progress.is_sent() {
+            self.outcome = Outcome::of(error);
+        }
     }
 }
 
@@ -222,6 +233,7 @@ impl Drop for Pass {
     fn drop(&mut self) {
         match self.probe {
             Probe::Yes => self.endpoint.breaker.on_probe(self.outcome),
+            Probe::No if self.outcome == Outcome::Failed && !self.progress.fails_first() => {}
             Probe::No => self.endpoint.breaker.on_request(&self.endpoint.base_url, self.outcome),
         }
     }

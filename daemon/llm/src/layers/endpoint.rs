@@ -15,7 +15,7 @@ pub struct EndpointLimits {
     pub max_concurrent: usize,
     /// Most requests that wait for a place or for the rate; more are refused as busy.
     pub max_waiting: u32,
-    /// Longest wait for a place and for the rate together.
+    /// Longest wait for a place, and again for the rate.
     pub longest_wait: Duration,
     /// Most requests a minute, which may come all at once; 0: no limit.
     pub requests_per_minute: u32,

@@ -1,4 +1,7 @@
 //! Asks the next model of a list when the one before cannot answer now.
+//!
+//! What the others cannot take is no reason to change the conversation, which is the first model's: a
+//! window of another that is too small is passed over, and its overflow is never told to the caller.
 
 use std::sync::Arc;
 
@@ -6,6 +9,7 @@ use futures_util::{StreamExt as _, stream};
 use tower::util::{BoxCloneSyncService, service_fn};
 
 use super::adapt::{ModelService, ask};
+use super::meter::estimated_prompt;
 use super::stack::Layered;
 use super::trace::Tally;
 use crate::{ErrorClass, LlmError, Request, ResponseStream, Restart, StreamPart};
@@ -52,6 +56,7 @@ pub(super) fn layer(first: Layered, others: Vec<Layered>, policy: FallbackPolicy
                 tally,
                 stream: None,
                 announce: None,
+                first_error: None,
                 is_over: false,
             };
             models.open().await?;
@@ -74,6 +79,8 @@ struct Models {
     stream: Option<ResponseStream>,
     /// Another model answers than the caller asked, and was not told yet.
     announce: Option<Restart>,
+    /// Why another model than the first is asked.
+    first_error: Option<LlmError>,
     is_over: bool,
 }
 
@@ -94,10 +101,18 @@ impl Models {
 
     /// Turns to the next model, or gives the error back.
     fn move_on(&mut self, error: LlmError) -> Result<(), LlmError> {
-        if !self.policy.moves_on(&error) {
+        let is_others_overflow =
+            self.first_error.is_some() && error.class() == ErrorClass::Overflow;
+        if !is_others_overflow && !self.policy.moves_on(&error) {
             return Err(error);
         }
-        let Some(next) = self.others.next() else { return Err(error) };
+        let Some(next) = self.next_that_fits() else {
+            return Err(if is_others_overflow {
+                self.first_error.take().unwrap_or(error)
+            } else {
+                error
+            });
+        };
         tracing::warn!(
             model = self.current.model,
             fallback = next.model,
@@ -110,7 +125,21 @@ impl Models {
             model: self.current.model.clone(),
             error: error.report(),
         });
+        self.first_error.get_or_insert(error);
         Ok(())
+    }
+
+    /// The next model whose window may hold the request.
+    fn next_that_fits(&mut self) -> Option<Layered> {
+        let request = &self.request;
+        self.others.find(|model| {
+            let tokens = estimated_prompt(&model.addressed(request.clone()));
+            let fits = model.may_hold(tokens);
+            if !fits {
+                tracing::info!(model = model.model, tokens, "a fallback's window is too small");
+            }
+            fits
+        })
     }
 
     async fn next(&mut self) -> Option<Result<StreamPart, LlmError>> {

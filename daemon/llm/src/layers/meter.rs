@@ -8,17 +8,22 @@ use tower::util::{BoxCloneSyncService, service_fn};
 
 use super::adapt::{ModelService, ask};
 use super::observed::{Observer, observed};
+use super::progress::Progress;
 use crate::{
     Attempt, LlmError, Meter, Request, Spent, StreamPart, estimate_message_tokens, estimate_tokens,
 };
 
 /// Puts the layer around a service of a provider of this kind.
-pub(super) fn layer(inner: ModelService, provider: &'static str) -> ModelService {
+pub(super) fn layer(
+    inner: ModelService,
+    provider: &'static str,
+    progress: Progress,
+) -> ModelService {
     BoxCloneSyncService::new(service_fn(move |request: Request| {
-        let inner = inner.clone();
+        let (inner, progress) = (inner.clone(), progress.clone());
         async move {
             let Some(meter) = request.meter.clone() else { return ask(&inner, request).await };
-            let mut admitted = Admitted::ask(meter, provider, &request)?;
+            let mut admitted = Admitted::ask(meter, provider, &request, progress)?;
             match ask(&inner, request).await {
                 Ok(stream) => Ok(observed(stream, admitted)),
                 Err(error) => {
@@ -34,6 +39,7 @@ pub(super) fn layer(inner: ModelService, provider: &'static str) -> ModelService
 /// caller has left.
 struct Admitted {
     meter: Arc<dyn Meter>,
+    progress: Progress,
     attempt: Attempt,
     started: Instant,
     first_part: Option<Instant>,
@@ -42,6 +48,8 @@ struct Admitted {
     /// What the provider counted.
     counted: Option<Usage>,
     is_answered: bool,
+    /// The connection failed, or the provider said that it does not answer.
+    is_refused: bool,
     error_code: Option<&'static str>,
 }
 
@@ -50,7 +58,9 @@ impl Admitted {
         meter: Arc<dyn Meter>,
         provider: &'static str,
         request: &Request,
+        progress: Progress,
     ) -> Result<Self, LlmError> {
+        progress.begin_attempt();
         let attempt = Attempt {
             provider,
             model: request.model.clone(),
@@ -61,6 +71,7 @@ impl Admitted {
         meter.admit(&attempt)?;
         Ok(Self {
             meter,
+            progress,
             attempt,
             started: Instant::now(),
             first_part: None,
@@ -68,16 +79,18 @@ impl Admitted {
             text: String::new(),
             counted: None,
             is_answered: false,
+            is_refused: false,
             error_code: None,
         })
     }
 
-    /// What the provider counted, or our estimate of what came.
+    /// What the provider counted, or our estimate of what came. A request that went out and that nobody
+    /// refused is paid for, although nothing of its answer was seen.
     fn usage(&self) -> Usage {
         if let Some(counted) = self.counted {
             return counted;
         }
-        if !self.is_answered {
+        if !self.is_answered && (self.is_refused || !self.progress.is_sent()) {
             return Usage::default();
         }
         let reasoning_tokens = estimate_tokens(&self.reasoning);
@@ -111,6 +124,7 @@ impl Observer for Admitted {
 
     fn error(&mut self, error: &LlmError) {
         self.error_code = Some(error.code());
+        self.is_refused = is_refusal(error);
     }
 }
 
@@ -125,6 +139,18 @@ impl Drop for Admitted {
             error_code: self.error_code,
         });
     }
+}
+
+/// Whether an error that came before the answer says that there will be none to pay for.
+fn is_refusal(error: &LlmError) -> bool {
+    !matches!(
+        error,
+        LlmError::FirstByteTimeout { .. }
+            | LlmError::IdleTimeout { .. }
+            | LlmError::Cut
+            | LlmError::Empty
+            | LlmError::TooLarge { .. }
+    )
 }
 
 fn elapsed_ms(from: Instant, to: Instant) -> u64 {

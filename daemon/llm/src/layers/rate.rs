@@ -18,17 +18,23 @@ use super::adapt::{ModelService, ask};
 use super::clock::TokioClock;
 use super::endpoint::{Counted, Endpoint, EndpointLimits, Gauge};
 use super::observed::{Observer, observed};
+use super::progress::Progress;
 use crate::{LlmError, Request, StreamPart};
 
 /// A pause that is asked for is believed up to here.
 const LONGEST_BELIEVED_PAUSE: Duration = Duration::from_secs(3600);
 
 /// Puts the layer around a service of this endpoint.
-pub(super) fn layer(inner: ModelService, endpoint: Arc<Endpoint>) -> ModelService {
+pub(super) fn layer(
+    inner: ModelService,
+    endpoint: Arc<Endpoint>,
+    progress: Progress,
+) -> ModelService {
     BoxCloneSyncService::new(service_fn(move |request: Request| {
-        let (inner, endpoint) = (inner.clone(), Arc::clone(&endpoint));
+        let (inner, endpoint, progress) = (inner.clone(), Arc::clone(&endpoint), progress.clone());
         async move {
             endpoint.rate.pass(&endpoint.base_url).await?;
+            progress.sent();
             let under_way = endpoint.under_way();
             match ask(&inner, request).await {
                 Ok(stream) => {

@@ -20,7 +20,7 @@ pub struct RetryPolicy {
     pub max_attempts: u32,
     /// Wait before the second attempt; it doubles each time, with jitter of up to as much again.
     pub base: Duration,
-    /// Longest wait, also when the provider asks for more.
+    /// Longest wait, jitter included, also when the provider asks for more.
     pub max: Duration,
 }
 
@@ -30,10 +30,13 @@ impl Default for RetryPolicy {
     }
 }
 
-/// Puts the layer around a service.
-pub(super) fn layer(inner: ModelService, policy: RetryPolicy) -> ModelService {
+/// Puts the layer around the services that `inner` makes, one for each request.
+pub(super) fn layer(
+    inner: impl Fn() -> ModelService + Clone + Send + Sync + 'static,
+    policy: RetryPolicy,
+) -> ModelService {
     BoxCloneSyncService::new(service_fn(move |request: Request| {
-        let mut attempts = Attempts::new(inner.clone(), request, policy);
+        let mut attempts = Attempts::new(inner(), request, policy);
         async move {
             attempts.open().await?;
             let parts = stream::unfold(attempts, |mut attempts| async move {
@@ -143,7 +146,10 @@ impl Attempts {
         if !error.is_retryable() {
             return Err(error);
         }
-        let Some(delay) = self.delays.next() else { return Err(error) };
+        // The jitter is added to a wait that is at its longest too.
+        let Some(delay) = self.delays.next().map(|delay| delay.min(self.policy.max)) else {
+            return Err(error);
+        };
         self.wait = match error.retry_after() {
             // Waiting longer than users would is failing without saying so.
             Some(wanted) if wanted > self.policy.max => {

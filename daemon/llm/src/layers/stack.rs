@@ -25,6 +25,7 @@ use async_trait::async_trait;
 use super::adapt::{ModelService, ask, provider_service};
 use super::endpoint::Endpoint;
 use super::fallback::FallbackPolicy;
+use super::progress::Progress;
 use super::retry::RetryPolicy;
 use super::watched::Watched;
 use super::{breaker, concurrency, fallback, meter, rate, retry, trace};
@@ -76,15 +77,19 @@ impl Stack {
     }
 }
 
-/// The layers around one model.
+/// The layers around one model. Those below `retry` are made for each request, so that they can tell
+/// each other how far it has come.
 fn layered(candidate: &Candidate) -> ModelService {
-    let Candidate { provider, endpoint, retry, .. } = candidate;
-    let service = provider_service(Arc::clone(provider));
-    let service = rate::layer(service, Arc::clone(endpoint));
-    let service = concurrency::layer(service, Arc::clone(endpoint));
-    let service = breaker::layer(service, Arc::clone(endpoint));
-    let service = meter::layer(service, provider.kind());
-    retry::layer(service, *retry)
+    let (provider, endpoint) = (Arc::clone(&candidate.provider), Arc::clone(&candidate.endpoint));
+    let for_one_request = move || {
+        let progress = Progress::default();
+        let service = provider_service(Arc::clone(&provider));
+        let service = rate::layer(service, Arc::clone(&endpoint), progress.clone());
+        let service = concurrency::layer(service, Arc::clone(&endpoint));
+        let service = breaker::layer(service, Arc::clone(&endpoint), progress.clone());
+        meter::layer(service, provider.kind(), progress)
+    };
+    retry::layer(for_one_request, candidate.retry)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,6 +114,12 @@ impl Layered {
         let service = layered(&candidate);
         let Candidate { model, info, max_output_tokens, effort, .. } = candidate;
         Self { model, service, info, place, max_output_tokens, effort }
+    }
+
+    /// False when so many tokens, which are an estimate, are clearly more than the model's known window.
+    pub(super) fn may_hold(&self, tokens: u64) -> bool {
+        let window = self.info.context_tokens;
+        window == ModelInfo::SAFE_CONTEXT_TOKENS || tokens <= window.saturating_add(window / 4)
     }
 
     /// The request as it goes to this model. The first is asked what the caller asked for.

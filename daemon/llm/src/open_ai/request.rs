@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::ReasoningEcho;
 use super::effort::EffortFields;
-use crate::{LlmError, Message, Refusal, WellFormed};
+use crate::{Image, LlmError, Message, Refusal, WellFormed};
 
 /// How a provider differs from the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +60,7 @@ enum WireMessage<'a> {
         content: &'a str,
     },
     User {
-        content: &'a str,
+        content: WireContent<'a>,
     },
     Assistant {
         /// Null beside tool calls: strict servers want the field and refuse a blank text.
@@ -74,6 +74,27 @@ enum WireMessage<'a> {
         tool_call_id: &'a str,
         content: &'a str,
     },
+}
+
+/// A text alone stays a plain string: not every server knows parts.
+#[derive(Debug, Serialize, PartialEq)]
+#[serde(untagged)]
+enum WireContent<'a> {
+    Text(&'a str),
+    Parts(Vec<WirePart<'a>>),
+}
+
+#[derive(Debug, Serialize, PartialEq)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum WirePart<'a> {
+    Text { text: &'a str },
+    ImageUrl { image_url: WireImage },
+}
+
+#[derive(Debug, Serialize, PartialEq)]
+struct WireImage {
+    /// The image itself as a data URL (RFC 2397).
+    url: String,
 }
 
 #[derive(Debug, Serialize, PartialEq)]
@@ -127,9 +148,9 @@ fn messages(messages: &[Message], echo: ReasoningEcho) -> Vec<WireMessage<'_>> {
     let mut is_tool_turn = false;
     let wire = messages.iter().map(|message| match message {
         Message::System(text) => WireMessage::System { content: text },
-        Message::User { text, images: _ } => {
+        Message::User { text, images } => {
             is_tool_turn = false;
-            WireMessage::User { content: text }
+            WireMessage::User { content: content(text, images) }
         }
         Message::Assistant { reasoning, text, tool_calls, native: _ } => {
             is_tool_turn |= !tool_calls.is_empty();
@@ -144,6 +165,19 @@ fn messages(messages: &[Message], echo: ReasoningEcho) -> Vec<WireMessage<'_>> {
         }
     });
     wire.collect()
+}
+
+/// The text first, unless there is none; then the images.
+fn content<'a>(text: &'a str, images: &[Image]) -> WireContent<'a> {
+    if images.is_empty() {
+        return WireContent::Text(text);
+    }
+    let text = (!text.trim().is_empty()).then_some(WirePart::Text { text });
+    let images = images.iter().map(|Image { media_type, data_base64 }| {
+        let url = format!("data:{media_type};base64,{data_base64}");
+        WirePart::ImageUrl { image_url: WireImage { url } }
+    });
+    WireContent::Parts(text.into_iter().chain(images).collect())
 }
 
 /// What goes back of the reasoning.

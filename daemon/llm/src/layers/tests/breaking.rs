@@ -41,6 +41,44 @@ async fn it_opens_after_failures_in_a_row_and_says_when_to_come_back() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn however_often_a_request_is_tried_it_fails_once() {
+    let world = world(&three_failures(), 5);
+    for request in 0..3 {
+        assert_eq!(world.endpoint.state().circuit, Circuit::Closed, "{request}");
+        for _attempt in 0..5 {
+            world.model.script(down());
+        }
+        assert!(world.ask().await.error.is_some());
+    }
+    assert_eq!(world.endpoint.state().circuit, Circuit::Open);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_empty_answer_is_a_sign_of_life() {
+    let world = world(&three_failures(), 1);
+    for _request in 0..5 {
+        world.model.script(vec![Step::Refuse(LlmError::Empty)]);
+        assert!(world.ask().await.error.is_some());
+    }
+    assert_eq!(world.endpoint.state().circuit, Circuit::Closed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn our_own_pause_does_not_close_it() {
+    let world = world(&three_failures(), 1);
+    for retry_after in [None, None, Some(Duration::from_secs(600))] {
+        let error = LlmError::Server { status: 503, message: "down".into(), retry_after };
+        world.model.script(vec![Step::Refuse(error)]);
+        assert!(world.ask().await.error.is_some());
+    }
+    tokio::time::advance(Duration::from_secs(10)).await;
+    let error = world.ask().await.error.expect("the pause is too long");
+    assert!(matches!(error, LlmError::RateLimited { .. }), "{error:?}");
+    assert_eq!(world.model.times_asked(), 3, "it was not asked");
+    assert_eq!(world.endpoint.state().circuit, Circuit::HalfOpen);
+}
+
+#[tokio::test(start_paused = true)]
 async fn one_request_tries_after_the_pause_and_closes_it() {
     let world = opened().await;
     tokio::time::advance(Duration::from_secs(10)).await;
@@ -94,11 +132,12 @@ async fn being_told_off_is_a_sign_of_life() {
 
 #[tokio::test(start_paused = true)]
 async fn the_cause_is_told_rather_than_the_open_circuit() {
-    let world = world(&three_failures(), 10);
+    let limits = EndpointLimits { breaker_failures: 1, ..three_failures() };
+    let world = world(&limits, 10);
     for _attempt in 0..10 {
         world.model.script(down());
     }
     let error = world.ask().await.error.expect("down");
     assert!(matches!(error, LlmError::Server { status: 503, .. }), "{error:?}");
-    assert_eq!(world.model.times_asked(), 3);
+    assert_eq!(world.model.times_asked(), 1);
 }

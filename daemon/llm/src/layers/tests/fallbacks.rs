@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::world::{Answer, Scripted, Step, ask, candidate, request};
-use crate::LlmError;
 use crate::layers::{Endpoint, EndpointLimits, FallbackPolicy, Stack};
+use crate::{LlmError, Message, ModelInfo, Request};
 
 struct Two {
     first: Arc<Scripted>,
@@ -75,6 +75,68 @@ async fn attempts_are_counted_over_all_models() {
     assert_eq!(restarts, [(2, "main"), (3, "spare"), (4, "spare")]);
     let asked = two.other.asked.lock().expect("times");
     assert!(asked.iter().all(|(_, model)| model == "spare"), "{asked:?}");
+}
+
+fn too_long() -> Vec<Step> {
+    let limit_tokens = Some(8_192);
+    vec![Step::Refuse(LlmError::ContextOverflow { message: "too long".into(), limit_tokens })]
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fallback_s_overflow_is_never_told_to_the_caller() {
+    // Before the answer begins, and in its middle.
+    let main_fails = [
+        || vec![Step::Refuse(LlmError::Quota { message: "m".into() })],
+        || vec![Step::Text("half"), Step::Fail(LlmError::Quota { message: "m".into() })],
+    ];
+    for main_fails in main_fails {
+        let two = two(FallbackPolicy::default());
+        two.first.script(main_fails());
+        two.other.script(too_long());
+        let answer = ask(&two.stack, request()).await;
+        assert!(matches!(answer.error, Some(LlmError::Quota { .. })), "{answer:?}");
+        assert_eq!(two.other.times_asked(), 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_a_fallback_s_overflow_the_next_one_is_asked() {
+    let models: Vec<_> = (0..3).map(|_| Arc::new(Scripted::default())).collect();
+    let endpoint = Arc::new(Endpoint::new("http://scripted", &EndpointLimits::default()));
+    let mut candidates = ["main", "small", "large"]
+        .into_iter()
+        .zip(&models)
+        .map(|(name, model)| candidate(name, model, &endpoint, 1));
+    let stack = Stack::new(
+        candidates.next().expect("main"),
+        candidates.collect(),
+        FallbackPolicy::default(),
+    );
+    models[0].script(vec![Step::Refuse(LlmError::Cut)]);
+    models[1].script(too_long());
+    let answer = ask(&stack, request()).await;
+    assert_eq!(answer.text, "ok");
+    let (_attempt, model, code) = answer.restarts.last().expect("it is told");
+    assert_eq!((model.as_str(), code.as_str()), ("large", "CONTEXT_OVERFLOW"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fallback_whose_window_is_clearly_too_small_is_not_asked() {
+    let ask_with_window = async |context_tokens: u64| {
+        let (first, other) = (Arc::new(Scripted::default()), Arc::new(Scripted::default()));
+        let endpoint = Arc::new(Endpoint::new("http://scripted", &EndpointLimits::default()));
+        let mut spare = candidate("spare", &other, &endpoint, 1);
+        spare.info = Arc::new(ModelInfo { context_tokens, ..ModelInfo::default() });
+        let main = candidate("main", &first, &endpoint, 1);
+        let stack = Stack::new(main, vec![spare], FallbackPolicy::default());
+        first.script(vec![Step::Refuse(LlmError::Cut)]);
+        let long = Request { messages: vec![Message::user("abcd".repeat(10_000))], ..request() };
+        let answer = ask(&stack, long).await;
+        (answer.error.map(|error| error.code()), other.times_asked())
+    };
+    assert_eq!(ask_with_window(6_000).await, (Some("PROVIDER_STREAM_CUT"), 0));
+    // Estimates are rough: what may fit is asked.
+    assert_eq!(ask_with_window(9_500).await, (None, 1));
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,6 +1,7 @@
 //! What the meter is asked and told.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::StreamExt as _;
 
@@ -31,9 +32,55 @@ async fn each_attempt_is_admitted_and_recorded_once() {
         .collect();
     assert_eq!(
         told,
-        [(0, 0, Some("PROVIDER_EMPTY_ANSWER")), (5, 2, Some("PROVIDER_STREAM_CUT")), (5, 1, None)]
+        [(5, 0, Some("PROVIDER_EMPTY_ANSWER")), (5, 2, Some("PROVIDER_STREAM_CUT")), (5, 1, None)]
     );
-    assert!(spent[1].usage.estimated && !spent[0].usage.estimated);
+    assert!(spent.iter().all(|spent| spent.usage.estimated));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_left_and_came_to_nothing_used_its_prompt() {
+    let prompt_used = async |step: Step| {
+        let world = world(&EndpointLimits::default(), 1);
+        world.model.script(vec![step]);
+        let notebook = Arc::new(Notebook::default());
+        let patience = Duration::from_secs(60);
+        let asked = ask(&world.stack, metered(&notebook));
+        // Whoever waits longer interrupts.
+        let _answer = tokio::time::timeout(patience, asked).await;
+        let spent = notebook.spent.lock().expect("attempts");
+        assert_eq!(spent.len(), 1);
+        let usage = spent[0].usage;
+        assert_eq!(usage.estimated, usage.prompt_tokens > 0);
+        (usage.prompt_tokens, usage.completion_tokens)
+    };
+    let text = || "m".to_owned();
+    let after = Duration::from_secs(60);
+    assert_eq!(prompt_used(Step::Hang).await, (5, 0), "interrupted");
+    for paid in [LlmError::FirstByteTimeout { base_url: text(), after }, LlmError::Cut] {
+        assert_eq!(prompt_used(Step::Refuse(paid)).await, (5, 0));
+    }
+    assert_eq!(prompt_used(Step::Fail(LlmError::Cut)).await, (5, 0));
+    for refused in [
+        LlmError::Connect { base_url: text(), detail: text() },
+        LlmError::Server { status: 503, message: text(), retry_after: None },
+        LlmError::RateLimited { message: text(), retry_after: None },
+        LlmError::Auth { status: 401, message: text() },
+    ] {
+        assert_eq!(prompt_used(Step::Refuse(refused)).await, (0, 0));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_waited_for_a_place_and_never_left_used_nothing() {
+    let limits = EndpointLimits { max_concurrent: 1, ..EndpointLimits::default() };
+    let world = world(&limits, 1);
+    world.model.script(vec![Step::Hang]);
+    let _first = world.stack.stream(request()).await.expect("an answer");
+    let notebook = Arc::new(Notebook::default());
+    let waiting = ask(&world.stack, metered(&notebook));
+    assert!(tokio::time::timeout(Duration::from_secs(1), waiting).await.is_err());
+    let spent = notebook.spent.lock().expect("attempts");
+    assert_eq!((spent.len(), spent[0].usage.tokens()), (1, 0));
 }
 
 #[tokio::test(start_paused = true)]

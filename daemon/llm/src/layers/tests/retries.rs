@@ -60,6 +60,20 @@ async fn waits_grow_and_are_jittered() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn no_wait_is_longer_than_allowed_with_its_jitter_too() {
+    let world = world(&EndpointLimits::default(), 20);
+    for _attempt in 0..19 {
+        world.model.script(vec![Step::Refuse(LlmError::Empty)]);
+    }
+    assert_eq!(world.ask().await.text, "ok");
+    let waits = world.model.waits();
+    assert_eq!(waits.len(), 19);
+    // The timer counts whole milliseconds.
+    let longest = Duration::from_secs(30) + Duration::from_millis(1);
+    assert!(waits.iter().all(|wait| *wait <= longest), "{waits:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_wait_that_the_provider_asks_for_is_kept() {
     let world = world(&EndpointLimits::default(), 3);
     world.model.script(vec![Step::Refuse(limited(20))]);

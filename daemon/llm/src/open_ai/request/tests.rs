@@ -1,10 +1,12 @@
 //! What is sent, and what never is.
 
+use std::sync::Arc;
+
 use agentd_domain::ToolEffect;
 use serde_json::json;
 
 use super::*;
-use crate::Request;
+use crate::{ModelInfo, Request};
 
 const PLAIN: Dialect =
     Dialect { echo_reasoning: ReasoningEcho::Never, has_max_completion_tokens: false };
@@ -54,6 +56,39 @@ fn sent(messages: &[Message], echo_reasoning: ReasoningEcho) -> Value {
 
 fn check(messages: &[Message], expect: &Value) {
     assert_eq!(sent(messages, ReasoningEcho::Never), *expect, "{messages:?}");
+}
+
+#[test]
+fn images_follow_the_text_as_data_urls_and_may_stand_alone() {
+    let image = |media_type: &str, data: &str| Image {
+        media_type: media_type.to_owned(),
+        data_base64: data.into(),
+    };
+    let shown = |text: &str| Message::User {
+        text: text.to_owned(),
+        images: vec![image("image/png", "AAA="), image("image/jpeg", "BBB=")],
+    };
+    let info = ModelInfo { vision: true, ..ModelInfo::default() };
+    let content = |text: &str| {
+        let request = Request {
+            messages: vec![shown(text)],
+            info: Arc::new(info.clone()),
+            ..Request::default()
+        };
+        let body = body(&WellFormed::from(request), PLAIN).expect("a body");
+        let body: Value = serde_json::from_slice(&body).expect("JSON");
+        body["messages"].clone()
+    };
+    let images = [
+        json!({"type": "image_url", "image_url": {"url": "data:image/png;base64,AAA="}}),
+        json!({"type": "image_url", "image_url": {"url": "data:image/jpeg;base64,BBB="}}),
+    ];
+    let text = json!({"type": "text", "text": "what is it"});
+    let parts = [text, images[0].clone(), images[1].clone()];
+    assert_eq!(content("what is it"), json!([{"role": "user", "content": parts}]));
+    for blank in ["", " \n"] {
+        assert_eq!(content(blank), json!([{"role": "user", "content": images}]), "{blank:?}");
+    }
 }
 
 #[test]
