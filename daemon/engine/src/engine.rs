@@ -443,14 +443,8 @@ impl Engine {
             Entry::Vacant(place) => {
                 let (tx, rx) = mpsc::channel(MAILBOX);
                 let gauges = Arc::new(Gauges::default());
-                let actor = Actor::new(
-                    id,
-                    Arc::clone(&self.inner.deps),
-                    rx,
-                    tx.downgrade(),
-                    Arc::clone(&gauges),
-                    policy,
-                );
+                let actor =
+                    Actor::new(id, Arc::clone(&self.inner.deps), rx, Arc::clone(&gauges), policy);
                 let inner = Arc::downgrade(&self.inner);
                 let forget = Forget { id, inner: inner.clone() };
                 let reopen = Reopen { id, inner, wanted: true };

@@ -73,7 +73,6 @@ pub(crate) enum Command {
     Attach { author: Author, reply: Reply<Joined> },
     Resync { subscriber: Arc<Subscriber>, reply: Reply<()> },
     Detach,
-    TitleMade { title: Option<Title> },
     Delete { reply: Reply<()> },
 }
 

@@ -19,30 +19,20 @@ const TITLE_CHARS: usize = 80;
 /// Bytes of an answer after which it is no title.
 const MAX_ANSWER: usize = 4_096;
 
-/// Makes a title in a task of its own and hands it to `done`.
-pub(crate) fn spawn(
-    deps: &Arc<SessionDeps>,
+/// Makes a title. What its request used is on the account when this returns, and also once the future is
+/// dropped.
+pub(crate) async fn title(
+    deps: Arc<SessionDeps>,
     session_id: SessionId,
     model: String,
     account: Arc<Account>,
-    done: impl FnOnce(Option<Title>) + Send + 'static,
-) {
-    let deps_in_task = Arc::clone(deps);
-    deps.tasks.spawn("title", async move {
-        let deps = deps_in_task;
-        let limit = deps.config.borrow().title_timeout;
-        let stop = deps.tasks.cancel_token().clone();
-        let made = tokio::select! {
-            biased;
-            () = stop.cancelled() => return,
-            made = tokio::time::timeout(limit, make(&deps, session_id, &model, &account)) => made,
-        };
-        if made.is_err() {
-            tracing::warn!(%session_id, "the model was too slow for a title");
-        }
-        // What was used is recorded also when no title came of it.
-        done(made.ok().flatten());
-    });
+) -> Option<Title> {
+    let limit = deps.config.borrow().title_timeout;
+    let made = tokio::time::timeout(limit, make(&deps, session_id, &model, &account)).await;
+    if made.is_err() {
+        tracing::warn!(%session_id, "the model was too slow for a title");
+    }
+    made.ok().flatten()
 }
 
 async fn make(

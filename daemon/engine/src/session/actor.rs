@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use agentd_domain::{Author, Clock, IdSource, InterruptReason, Seq, SessionId, TurnId};
+use agentd_domain::{Author, Clock, IdSource, InterruptReason, Seq, SessionId, Title, TurnId};
 use agentd_store::{CrashPoints, Store, Write};
 use agentd_tools::Registry;
 use tokio::sync::{mpsc, watch};
@@ -111,10 +111,11 @@ pub(crate) struct Actor {
     pub(super) deps: Arc<SessionDeps>,
     pub(super) state: SessionState,
     commands: mpsc::Receiver<Command>,
-    own_commands: mpsc::WeakSender<Command>,
     reports: mpsc::Receiver<TurnReport>,
     report_tx: mpsc::Sender<TurnReport>,
     turns: JoinSet<TurnOutcome>,
+    /// Titles that are made. They end before the actor does, so that what they used is recorded.
+    titles: JoinSet<Option<Title>>,
     pub(super) running: Option<Running>,
     pub(super) live: Option<LiveItem>,
     /// What the session's requests have used.
@@ -140,7 +141,6 @@ impl Actor {
         id: SessionId,
         deps: Arc<SessionDeps>,
         commands: mpsc::Receiver<Command>,
-        own_commands: mpsc::WeakSender<Command>,
         gauges: Arc<Gauges>,
         resume: Option<AutoResume>,
     ) -> Self {
@@ -151,10 +151,10 @@ impl Actor {
             deps,
             state: SessionState::new(id),
             commands,
-            own_commands,
             reports,
             report_tx,
             turns: JoinSet::new(),
+            titles: JoinSet::new(),
             running: None,
             live: None,
             account,
@@ -197,6 +197,7 @@ impl Actor {
             };
         }
         let exit = self.work(shutdown).await;
+        self.titles.shutdown().await;
         let ended = if matches!(exit, Exit::OutOfStep) {
             self.turns.shutdown().await;
             Ended::OutOfStep
@@ -285,6 +286,10 @@ impl Actor {
                     let outcome = ended.unwrap_or_else(|error| TurnOutcome::from_join_error(&error));
                     self.on_turn_end(outcome).await;
                 }
+                Some(made) = self.titles.join_next() => {
+                    // What was used is recorded also when no title came of it.
+                    self.title_made(made.ok().flatten()).await;
+                }
                 () = &mut timer => {
                     if self.on_timer().await {
                         return Exit::Unloaded;
@@ -326,7 +331,10 @@ impl Actor {
     }
 
     pub(super) fn is_idle(&self) -> bool {
-        self.running.is_none() && self.subscribers.is_empty() && self.store_retry_at.is_none()
+        self.running.is_none()
+            && self.titles.is_empty()
+            && self.subscribers.is_empty()
+            && self.store_retry_at.is_none()
     }
 
     pub(super) fn next_wake(&self) -> Instant {

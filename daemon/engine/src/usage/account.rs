@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use agentd_domain::{EventBody, Notice, NoticeLevel, SessionRecord, UsagePurpose, UsageRecorded};
 use agentd_llm::{Attempt, LlmError, Meter, Request, Spent, cost_of};
 
-use super::budget::{Nearly, Passed, Unit};
+use super::budget::{Nearly, Needed, Passed, Unit};
 use super::cache_watch::CacheWatch;
 use super::meter::RequestMeter;
 use super::prefix_watch::PrefixWatch;
@@ -29,6 +29,8 @@ struct State {
     turn: Used,
     turn_under_way: Used,
     told: BTreeSet<(BudgetScope, Unit, u64)>,
+    /// It was said that a model's cost is not known.
+    unpriced_told: bool,
     /// What to record, in order, and what it was for.
     pending: Vec<(UsagePurpose, EventBody)>,
     /// The part of it that is being recorded.
@@ -121,13 +123,13 @@ impl Account {
         state.pending = taken;
     }
 
-    /// Sets aside what a request may use, or says which limit that would pass.
+    /// Sets aside what a request may use and says how much that is, or which limit would be passed.
     pub(super) fn reserve(
         &self,
         purpose: UsagePurpose,
         attempt: &Attempt,
-        needed: Used,
-    ) -> Result<(), LlmError> {
+        needed: Needed,
+    ) -> Result<Used, LlmError> {
         self.try_reserve(purpose, needed).map_err(|passed| {
             if purpose.is_background() {
                 self.spending.note_skipped(&passed);
@@ -138,7 +140,7 @@ impl Account {
         })
     }
 
-    fn try_reserve(&self, purpose: UsagePurpose, needed: Used) -> Result<(), Passed> {
+    fn try_reserve(&self, purpose: UsagePurpose, mut needed: Needed) -> Result<Used, Passed> {
         let budget = self.spending.budget();
         let mut state = self.state();
         let own = [
@@ -147,15 +149,15 @@ impl Account {
         ];
         for (scope, used, under_way) in own {
             if scope.covers(purpose) {
-                budget.limit(scope).check(scope, used, under_way, needed)?;
+                needed = budget.limit(scope).room(scope, used, under_way, needed)?;
             }
         }
-        self.spending.reserve(purpose, needed)?;
-        state.session_under_way.add(needed);
+        let set_aside = self.spending.reserve(purpose, needed)?;
+        state.session_under_way.add(set_aside);
         if BudgetScope::Turn.covers(purpose) {
-            state.turn_under_way.add(needed);
+            state.turn_under_way.add(set_aside);
         }
-        Ok(())
+        Ok(set_aside)
     }
 
     /// Gives back what was set aside.
@@ -193,6 +195,14 @@ impl Account {
             }
         }
         let mut notices: Vec<String> = nearly.iter().map(ToString::to_string).collect();
+        if cost.unpriced_requests > 0 && budget.limits_cost(purpose) && !state.unpriced_told {
+            state.unpriced_told = true;
+            notices.push(format!(
+                "what {} costs is not known, so it does not count for the limits in US dollars; \
+                 its prices can be set under [models]",
+                attempt.model
+            ));
+        }
         if !purpose.is_background() {
             let now = self.spending.clock().now();
             let alarm = state.cache.note(now, &attempt.model, &usage);

@@ -18,6 +18,13 @@ pub struct Budget {
 }
 
 impl Budget {
+    /// Whether a limit in US dollars holds for requests of this purpose.
+    pub(crate) fn limits_cost(&self, purpose: UsagePurpose) -> bool {
+        BudgetScope::ALL
+            .into_iter()
+            .any(|scope| scope.covers(purpose) && self.limit(scope).nano_usd > 0)
+    }
+
     /// The limit for something.
     pub fn limit(&self, scope: BudgetScope) -> Limit {
         match scope {
@@ -120,6 +127,27 @@ impl Used {
     }
 }
 
+/// What a request may use.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Needed {
+    /// There must be room for it.
+    pub(crate) least: Used,
+    /// It is set aside as far as there is room.
+    pub(crate) most: Used,
+}
+
+impl Needed {
+    /// The same where no more than that is left.
+    pub(crate) fn within(self, left: Used) -> Self {
+        let clip = |most: u64, left: u64, least: u64| most.min(left).max(least);
+        let most = Used {
+            tokens: clip(self.most.tokens, left.tokens, self.least.tokens),
+            nano_usd: clip(self.most.nano_usd, left.nano_usd, self.least.nano_usd),
+        };
+        Self { most, ..self }
+    }
+}
+
 /// What a limit counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Unit {
@@ -154,6 +182,22 @@ impl Limit {
             Unit::Tokens => self.tokens,
         };
         (max > 0).then_some(max)
+    }
+
+    /// Says why a request may not be made, or what may be set aside for it within this limit.
+    pub(crate) fn room(
+        self,
+        scope: BudgetScope,
+        used: Used,
+        under_way: Used,
+        needed: Needed,
+    ) -> Result<Needed, Passed> {
+        self.check(scope, used, under_way, needed.least)?;
+        let left = |unit| {
+            let taken = used.in_unit(unit).saturating_add(under_way.in_unit(unit));
+            self.in_unit(unit).map_or(u64::MAX, |max| max.saturating_sub(taken))
+        };
+        Ok(needed.within(Used { tokens: left(Unit::Tokens), nano_usd: left(Unit::Usd) }))
     }
 
     /// Says why a request may not be made: with what is used, what other requests under way may still

@@ -5,11 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use agentd_domain::{Usage, UsagePurpose};
 use agentd_llm::{Attempt, LlmError, Meter, Spent, cost_of};
 
+use super::budget::Needed;
 use super::{Account, Used};
 
-/// Tokens of an answer that are set aside while it is written, when the request allows as many.
-/// Providers' own limits are 10 to 30 times what answers have; with all of that set aside, most of a
-/// budget could never be used. A longer answer passes a limit by what it is longer, once.
+/// Tokens of an answer for which there must be room, when the request allows as many, and what is set
+/// aside when its length is not limited. Providers' own limits are 10 to 30 times what answers have; if
+/// there had to be room for all of that, the last part of a budget could never be used. Where there is
+/// room, all that a limited answer may have is set aside, so that turns at once do not pass a limit
+/// together. An answer that is longer passes a limit by what it is longer, once.
 const ANSWER_TOKENS: u64 = 4_096;
 
 /// The kind of the built-in engine, which costs nothing.
@@ -29,9 +32,14 @@ impl RequestMeter {
         Self { account, purpose, reserved: Mutex::default() }
     }
 
-    /// The most that an attempt is expected to use, nothing of it from a cache.
-    fn needed(attempt: &Attempt) -> Used {
-        let answer = attempt.max_output_tokens.map_or(ANSWER_TOKENS, u64::from).min(ANSWER_TOKENS);
+    /// What an attempt may use, nothing of it from a cache: what there must be room for, and the most.
+    fn needed(attempt: &Attempt) -> Needed {
+        let most = attempt.max_output_tokens.map_or(ANSWER_TOKENS, u64::from);
+        let least = most.min(ANSWER_TOKENS);
+        Needed { least: Self::with_answer(attempt, least), most: Self::with_answer(attempt, most) }
+    }
+
+    fn with_answer(attempt: &Attempt, answer: u64) -> Used {
         let usage = Usage {
             prompt_tokens: attempt.prompt_tokens,
             completion_tokens: answer,
@@ -53,10 +61,9 @@ impl Meter for RequestMeter {
         if attempt.provider == OFFLINE {
             return Ok(());
         }
-        let needed = Self::needed(attempt);
-        self.account.reserve(self.purpose, attempt, needed)?;
+        let set_aside = self.account.reserve(self.purpose, attempt, Self::needed(attempt))?;
         let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
-        reserved.push((attempt.clone(), needed));
+        reserved.push((attempt.clone(), set_aside));
         Ok(())
     }
 

@@ -8,7 +8,7 @@ use agentd_domain::{Clock, Day, UsagePurpose};
 use agentd_store::{ReadError, Store};
 use tokio::sync::{OnceCell, watch};
 
-use super::budget::{Nearly, Passed, Unit};
+use super::budget::{Nearly, Needed, Passed, Unit};
 use super::ledger;
 use super::{Budget, BudgetScope, Used};
 use crate::config::EngineConfig;
@@ -147,20 +147,25 @@ impl Spending {
         self.days().by_day.get(&today).map_or_else(Used::default, |day| day.used(scope))
     }
 
-    /// Sets aside what a request may use today.
-    pub(crate) fn reserve(&self, purpose: UsagePurpose, needed: Used) -> Result<(), Passed> {
+    /// Sets aside what a request may use today, and says how much that is.
+    pub(crate) fn reserve(
+        &self,
+        purpose: UsagePurpose,
+        mut needed: Needed,
+    ) -> Result<Used, Passed> {
         let (budget, today) = (self.budget(), self.today());
         let mut days = self.days();
         for scope in DAY_SCOPES.into_iter().filter(|scope| scope.covers(purpose)) {
             let under_way = days.under_way(scope);
             let used = days.day(today).used(scope);
-            budget.limit(scope).check(scope, used, under_way, needed)?;
+            needed = budget.limit(scope).room(scope, used, under_way, needed)?;
         }
-        days.under_way.add(needed);
+        let set_aside = needed.most;
+        days.under_way.add(set_aside);
         if purpose.is_background() {
-            days.background_under_way.add(needed);
+            days.background_under_way.add(set_aside);
         }
-        Ok(())
+        Ok(set_aside)
     }
 
     /// Gives back what was set aside.

@@ -1,5 +1,7 @@
 //! What requests use: summed once, whatever happens, and limited before they leave.
 
+use std::time::Duration;
+
 use agentd_domain::{Day, Delivery, EventBody, SessionId, TurnFailed, UsageSum};
 use agentd_engine::{
     Budget, BudgetScope, Engine, EngineConfig, Limit, TitlePolicy, UsageGrouping, UsageQuery,
@@ -227,6 +229,35 @@ async fn background_work_is_left_out_when_its_limit_is_used_up() {
     let rows: Vec<_> =
         by_purpose.rows.iter().map(|row| (row.key.as_str(), row.sum.requests)).collect();
     assert_eq!(rows, [("title", 1), ("turn", 2)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_title_uses_is_recorded_before_its_session_goes() {
+    // The session could be unloaded long before the title is there.
+    let world = World::new();
+    world.configure(|config| {
+        config.titles = TitlePolicy::Model;
+        config.idle_unload = Duration::from_secs(1);
+    });
+    let engine = world.engine();
+    let id = world.session(&engine).await;
+    world.script(vec![text("ok")]);
+    world.script(vec![Step::Wait(Duration::from_secs(5)), text("A title")]);
+    assert_eq!(turn(&world, &engine, id).await, None);
+    crate::world::pass_seconds(20).await;
+    assert_eq!(log(&world, id).await.requests, 2);
+    assert_eq!(ledger(&engine).await, log(&world, id).await);
+    assert_eq!(engine.view(id).await.unwrap().record.title, "A title");
+
+    // The daemon stops in the middle of one.
+    let id = world.session(&engine).await;
+    world.script(vec![text("ok")]);
+    world.script(vec![text("A ti"), Step::Hang]);
+    assert_eq!(turn(&world, &engine, id).await, None);
+    crate::world::pass_seconds(2).await;
+    assert_eq!(requests(&world), 4);
+    engine.stop().await;
+    assert_eq!(log(&world, id).await.requests, 2);
 }
 
 #[tokio::test(start_paused = true)]

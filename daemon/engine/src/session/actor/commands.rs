@@ -51,7 +51,6 @@ impl Actor {
                 let _left = reply.send(Ok(()));
             }
             Command::Detach => self.drop_gone_subscribers(),
-            Command::TitleMade { title } => self.title_made(title).await,
             Command::Delete { reply } => match self.delete().await {
                 Ok(()) => return Some(Exit::Deleted(reply)),
                 Err(error) => {
@@ -181,6 +180,7 @@ impl Actor {
             running.cancel.cancel();
         }
         self.turns.shutdown().await;
+        self.titles.shutdown().await;
         let _was_running = self.turn_is_over();
         // The log goes; what the last request used was used all the same.
         let used = self.number(&self.drafts_of_turn(Vec::new()));
@@ -213,6 +213,6 @@ pub(super) fn refuse(command: Command, error: impl FnOnce() -> CommandError) {
             reply.send(Err(error())).is_err()
         }
         Command::Attach { reply, .. } => reply.send(Err(error())).is_err(),
-        Command::Detach | Command::TitleMade { .. } => true,
+        Command::Detach => true,
     };
 }

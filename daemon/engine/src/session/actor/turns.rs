@@ -8,9 +8,9 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{Actor, Running};
+use crate::session::OpenCall;
 use crate::session::decide::{self, Draft, NextStep};
 use crate::session::live::LiveItem;
-use crate::session::{Command, OpenCall};
 use crate::slots::SlotRequest;
 use crate::turn::{self, Times, TurnReport, TurnTask};
 use crate::usage::Used;
@@ -181,16 +181,9 @@ impl Actor {
     }
 
     /// Makes a title with the model, away from the session's own work.
-    pub(super) fn make_title(&self) {
-        let account = Arc::clone(&self.account);
-        crate::title::spawn(&self.deps, self.id, self.state.record.model.clone(), account, {
-            let commands = self.own_commands.clone();
-            move |title| {
-                if let Some(commands) = commands.upgrade() {
-                    // A full mailbox or an unloaded session keeps the title it has.
-                    let _kept = commands.try_send(Command::TitleMade { title });
-                }
-            }
-        });
+    pub(super) fn make_title(&mut self) {
+        let (deps, account) = (Arc::clone(&self.deps), Arc::clone(&self.account));
+        let model = self.state.record.model.clone();
+        self.titles.spawn(crate::title::title(deps, self.id, model, account));
     }
 }

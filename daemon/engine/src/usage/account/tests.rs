@@ -125,6 +125,48 @@ fn sessions_at_once_cannot_pass_the_limit_of_the_day_together() {
 }
 
 #[test]
+fn all_that_a_limited_answer_may_have_is_set_aside_where_there_is_room() {
+    let bank = Bank::new(Budget { day: tokens(20_000), ..Budget::default() });
+    let [one, two, three] =
+        [(); 3].map(|()| bank.account()).map(|account| account.meter(UsagePurpose::Turn));
+    let long = |max_output_tokens| Attempt { max_output_tokens, ..attempt(1_000) };
+    assert!(one.admit(&long(Some(8_000))).is_ok(), "9,000 of 20,000");
+    assert!(two.admit(&long(Some(64_000))).is_ok(), "the other 11,000");
+    let refused = three.admit(&attempt(1)).unwrap_err().to_string();
+    assert!(refused.contains("requests under way may use 20000 tokens"), "{refused}");
+    drop((one, two));
+    // Without a limit of its own, an answer has what answers usually have.
+    let [one, two] =
+        [(); 2].map(|()| bank.account()).map(|account| account.meter(UsagePurpose::Turn));
+    assert!(one.admit(&long(None)).is_ok());
+    drop(three);
+    let refused = two.admit(&Attempt { prompt_tokens: 15_000, ..long(None) });
+    let refused = refused.unwrap_err().to_string();
+    assert!(refused.contains("requests under way may use 5096 tokens"), "{refused}");
+}
+
+#[test]
+fn it_is_said_once_a_session_that_a_model_without_prices_does_not_count_in_dollars() {
+    let usd = Limit { tokens: 0, nano_usd: 1_000_000 };
+    let unpriced = |account: &Arc<Account>| {
+        let meter = account.meter(UsagePurpose::Turn);
+        let attempt = Attempt { prices: None, ..attempt(10) };
+        assert!(meter.admit(&attempt).is_ok());
+        meter.record(Spent { attempt, ..spent(10, 1) });
+        kinds(account)
+    };
+    let bank = Bank::new(Budget { day: usd, ..Budget::default() });
+    let account = bank.account();
+    let told = unpriced(&account);
+    assert_eq!(told.len(), 2);
+    assert!(told[1].starts_with("what m costs is not known"), "{told:?}");
+    assert_eq!(unpriced(&account), ["usage_recorded"], "told already");
+    assert_eq!(unpriced(&bank.account()).len(), 2, "another session");
+    let free = Bank::new(Budget { day: tokens(1_000), ..Budget::default() });
+    assert_eq!(unpriced(&free.account()), ["usage_recorded"], "no limit in dollars");
+}
+
+#[test]
 fn what_is_set_aside_comes_back_when_a_request_is_never_told_of() {
     let bank = Bank::new(Budget { day: tokens(500), session: tokens(500), ..Budget::default() });
     let account = bank.account();
