@@ -46,6 +46,14 @@ impl Paths {
         Self::resolve_service(std::process::id(), |name| std::env::var_os(name))
     }
 
+    /// The same as the process `pid` would find them, for one that looks on its behalf.
+    ///
+    /// # Errors
+    /// As [`Self::from_env`].
+    pub fn of_service_process(pid: u32) -> Result<Self, PathsError> {
+        Self::resolve_service(pid, |name| std::env::var_os(name))
+    }
+
     fn resolve_service(
         own_pid: u32,
         env: impl Fn(&str) -> Option<OsString>,

@@ -75,15 +75,18 @@ impl Backups {
         let dir = self.dir.clone();
         let copies = blocking(move || copies(&dir)).await?;
         let now = self.clock.now();
+        // Copies from after now were made before the clock was set back: they must not put the next
+        // one off for long.
+        let from_later = copies.partition_point(|copy| copy.at <= now);
+        let (copies, later) = copies.split_at(from_later);
         let newest = copies.last();
         let since = newest.map_or(started, |newest| newest.at);
         let interval = i64::try_from(interval_ms).unwrap_or(i64::MAX);
-        // A clock that was set back must not put the next copy off for long.
         if since <= now && now.0 - since.0 < interval {
             return Ok(());
         }
         let stats = self.store.stats().await.map_err(|error| error.to_string())?;
-        if newest.is_some_and(|newest| newest.commits == stats.commits) {
+        if newest.into_iter().chain(later).any(|copy| copy.commits == stats.commits) {
             return Ok(());
         }
         check_space(&stats)?;
@@ -94,8 +97,10 @@ impl Backups {
         tracing::info!(sessions = report.sessions, path = %path.display(), "the store was backed up");
         self.control.standing_warning(ABOUT, None);
         let keep = usize::try_from(keep).unwrap_or(usize::MAX);
-        let surplus: Vec<_> =
-            copies.iter().take((copies.len() + 1).saturating_sub(keep)).cloned().collect();
+        // Those from later first: nobody knows how they stand to the others, and they would never
+        // become the oldest.
+        let surplus = (copies.len() + later.len() + 1).saturating_sub(keep);
+        let surplus: Vec<_> = later.iter().chain(copies).take(surplus).cloned().collect();
         blocking(move || remove(&surplus)).await
     }
 }

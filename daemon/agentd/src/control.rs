@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use agentd_engine::EngineConfig;
@@ -161,8 +161,12 @@ impl Control {
         &self.inner.stop
     }
 
-    /// Asks the process to stop.
+    /// Asks the process to stop. Nobody takes over then, also where somebody was about to.
     pub fn stop(&self) {
+        let mut successor = self.successor_mut();
+        if successor.take().is_some() {
+            tracing::info!("told to stop: no other binary takes over");
+        }
         self.inner.stop.cancel();
     }
 
@@ -174,16 +178,21 @@ impl Control {
     /// Asks the process to stop, and to become another program then. A stop that was asked for
     /// before stays one.
     pub fn hand_over(&self, successor: Successor) {
+        let mut taking_over = self.successor_mut();
         if self.inner.stop.is_cancelled() {
             return;
         }
-        *self.inner.successor.lock().unwrap_or_else(PoisonError::into_inner) = Some(successor);
+        *taking_over = Some(successor);
         self.inner.stop.cancel();
     }
 
-    /// Who takes over, if somebody does.
+    /// Who takes over, if somebody does. Until the exec a stop may still prevent it.
     pub fn successor(&self) -> Option<Successor> {
-        self.inner.successor.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.successor_mut().clone()
+    }
+
+    fn successor_mut(&self) -> MutexGuard<'_, Option<Successor>> {
+        self.inner.successor.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads the configuration again. Returns the file and the keys that need a restart.
@@ -281,5 +290,41 @@ impl Control {
 
     fn warnings_mut<T>(&self, with: impl FnOnce(&mut Vec<String>) -> T) -> T {
         with(&mut self.inner.warnings.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn control() -> Control {
+        Control::new(ControlParts {
+            config_file: PathBuf::new(),
+            env: Environment::new(),
+            overrides: Overrides::default(),
+            config: watch::channel(Config::default()).0,
+            engine_config: watch::channel(EngineConfig::default()).0,
+            log_level: None,
+            facts: ProcessFacts {
+                started_at_ms: 0,
+                socket: PathBuf::new(),
+                data_dir: PathBuf::new(),
+                supervision: Supervision::default(),
+            },
+            notifier: Notifier::default(),
+            relaunch: None,
+        })
+    }
+
+    #[test]
+    fn a_stop_wins_over_a_handover_whichever_comes_first() {
+        let successor = || Successor { program: PathBuf::from("/a"), version: "1".to_owned() };
+        let control = control();
+        control.hand_over(successor());
+        assert!(control.successor().is_some() && control.stop_token().is_cancelled());
+        control.stop();
+        assert!(control.successor().is_none(), "the stop came later");
+        control.hand_over(successor());
+        assert!(control.successor().is_none(), "the stop was there before");
     }
 }

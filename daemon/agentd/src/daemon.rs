@@ -18,6 +18,7 @@ use agentd_store::{
 };
 use agentd_tools::{RegisterError, Registry, Tool};
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::access::{TokenFileError, Tokens};
@@ -32,7 +33,9 @@ use crate::metrics::{Gauges, Metrics, MetricsServer};
 use crate::provider::Models;
 use crate::remote::{Gauge, Listeners, Remote, RemoteError, keep_house};
 use crate::submit::SubmitPath;
-use crate::supervisor::{Attended, HandedOver, Notifier, Supervisor, attend, status_line};
+use crate::supervisor::{
+    Attended, HandedOver, Notifier, Supervisor, attend, outlast_start, status_line,
+};
 use crate::upgrade::{Handover, Relaunch};
 
 /// How long a start waits for a daemon that is on its way out.
@@ -172,6 +175,8 @@ pub struct Daemon {
     watchdog: Option<Duration>,
     /// The run before this one only made room for it.
     was_handed_over: bool,
+    /// Signs of life until there are better ones.
+    starting: JoinSet<()>,
     backups: Backups,
     metrics: Arc<Metrics>,
 }
@@ -192,6 +197,8 @@ pub enum Served {
     /// The stop took longer than allowed and was cut off; everything acknowledged is durable all the
     /// same.
     CutOff,
+    /// A part without which nobody can reach the daemon broke off; it stopped in order then.
+    BrokeOff,
     /// Another program takes over.
     HandOver(Box<Handover>),
 }
@@ -226,6 +233,10 @@ impl Daemon {
         let mut loaded = config::load(&paths.config_file(), &env)?;
         overrides.apply(&mut loaded.config);
         let was_handed_over = handed_over.is_some();
+        let mut starting = JoinSet::new();
+        if was_handed_over {
+            starting.spawn(outlast_start(notifier.clone(), watchdog));
+        }
         let (passed, data_lock, socket_lock) = match handed_over {
             Some(HandedOver { listener, lock, socket_lock }) => {
                 let own_file = socket_lock.is_some();
@@ -279,8 +290,9 @@ impl Daemon {
             SocketAccess::Group if !place.is_own() => Peers::Admitted,
             SocketAccess::Group | SocketAccess::User => Peers::OwnUser,
         };
-        let tokens = Tokens::load(&paths.tokens_file(), Arc::clone(&clock), Arc::clone(&ids))?;
-        let (remote, listeners) = Remote::open(&config_rx.borrow().remote, Arc::new(tokens))?;
+        let is_remote_wanted = !config_rx.borrow().remote.listen.is_empty();
+        let (tokens, no_tokens) = load_tokens(&paths, &clock, &ids, is_remote_wanted)?;
+        let (remote, listeners) = Remote::open(&config_rx.borrow().remote, Arc::new(tokens), &env)?;
         let control = Control::new(ControlParts {
             config_file,
             env,
@@ -314,7 +326,10 @@ impl Daemon {
             control.warn(warning);
         }
         control.keep_warnings(damaged_stores(&paths.data_dir));
-        if !remote.addresses.is_empty() && remote.tokens.list().is_empty() {
+        if let Some(warning) = no_tokens {
+            control.warn(warning);
+        }
+        if remote.is_wanted && remote.tokens.list().is_empty() {
             tracing::warn!(
                 "remote clients cannot come in: there is no token; make one with `agentctl token create NAME`"
             );
@@ -362,6 +377,7 @@ impl Daemon {
             notifier,
             watchdog,
             was_handed_over,
+            starting,
             backups,
             metrics,
         })
@@ -382,11 +398,11 @@ impl Daemon {
         Arc::clone(&self.context.models)
     }
 
-    /// Serves until the control says stop, then stops. False: the stop took longer than allowed and
-    /// was cut off; everything acknowledged is durable all the same.
+    /// Serves until the control says stop, then stops. False: a server broke off, or the stop took
+    /// longer than allowed and was cut off; everything acknowledged is durable all the same.
     pub async fn serve(self) -> bool {
         // Inside another program nobody can take over, so that this is a stop like any other.
-        !matches!(self.serve_to_the_end().await, Served::CutOff)
+        !matches!(self.serve_to_the_end().await, Served::CutOff | Served::BrokeOff)
     }
 
     /// The same, and tells when another program is to take over.
@@ -406,11 +422,12 @@ impl Daemon {
             notifier,
             watchdog,
             was_handed_over,
+            starting,
             backups,
             metrics,
         } = self;
         let accepting = CancellationToken::new();
-        let mut server = tokio::task::JoinSet::new();
+        let mut server = JoinSet::new();
         // Before anybody else uses the engine: what looks unfinished then, is. Who connects waits in
         // the backlog.
         let opened = if was_handed_over {
@@ -429,34 +446,29 @@ impl Daemon {
         let services = Services::new(context).await;
         let keepalive = Duration::from_millis(config.borrow().daemon.keepalive_ms);
         server.spawn(serve_local(services.clone(), door, peers, keepalive, accepting.clone()));
-        if !remote.addresses.is_empty() {
+        if remote.is_wanted {
             let keepalive = Duration::from_millis(config.borrow().remote.keepalive_ms);
-            tracing::info!(addresses = ?remote.addresses, tls = remote.tls.is_some(), "remote clients are served");
+            tracing::info!(addresses = ?remote.addresses(), tls = remote.tls.is_some(), "remote clients are served");
             server.spawn(serve_remote(services, listeners, keepalive, accepting.clone()));
         }
-        let mut house = tokio::task::JoinSet::new();
+        let mut house = JoinSet::new();
         house.spawn(keep_house(Arc::clone(&remote), config.clone(), accepting.clone()));
         // Dropped at the end, and with them what they do.
-        let mut background = tokio::task::JoinSet::new();
+        let mut background = JoinSet::new();
         background.spawn(attend(Attended {
             notifier: notifier.clone(),
             watchdog,
             store: Arc::clone(&store),
             engine: engine.clone(),
         }));
+        drop(starting);
         let backups = background.spawn(backups.run());
         if let Some(metrics) = metrics_server(&config, &engine, &control, metrics).await {
             background.spawn(metrics.serve());
         }
         notifier.ready(&status_line(engine.stats()));
         tracing::info!(socket = %socket.display(), pid = std::process::id(), "ready");
-        tokio::select! {
-            () = control.stop_token().cancelled() => {}
-            // Without a server nobody can reach the daemon: stopping frees the lock for another.
-            _ended = server.join_next() => {
-                tracing::error!("the server ended by itself");
-            }
-        }
+        let broke_off = !until_told(control.stop_token(), &mut server).await;
         let limit = Duration::from_millis(config.borrow().daemon.shutdown_timeout_ms);
         let successor = control.successor();
         if let Some(successor) = &successor {
@@ -490,20 +502,34 @@ impl Daemon {
         if !orderly {
             tracing::error!(limit_ms = limit.as_millis(), "the stop took too long and was cut off");
         }
-        let handover = successor.zip(control.relaunch().cloned());
+        // Read anew: a stop that came meanwhile outweighs the handover.
+        let handover = control.successor().zip(control.relaunch().cloned());
         if let Some((successor, relaunch)) = handover
             && let Some(listener) = place.hand_over()
         {
             let open = HandedOver::new(listener, locks.data, locks.socket);
-            return Served::HandOver(Box::new(Handover { successor, relaunch, open }));
+            return Served::HandOver(Box::new(Handover { successor, relaunch, open, notifier }));
         }
         place.remove_file();
         drop(locks);
-        if orderly {
-            tracing::info!("stopped");
-            Served::InOrder
-        } else {
-            Served::CutOff
+        if !orderly {
+            return Served::CutOff;
+        }
+        tracing::info!("stopped");
+        if broke_off { Served::BrokeOff } else { Served::InOrder }
+    }
+}
+
+/// Waits to be told to stop. False: a server ended by itself, and without it nobody can reach the
+/// daemon; stopping frees the lock for another, which the supervisor starts.
+async fn until_told(stop: &CancellationToken, servers: &mut JoinSet<()>) -> bool {
+    tokio::select! {
+        biased;
+        () = stop.cancelled() => true,
+        ended = servers.join_next() => {
+            let error = ended.and_then(Result::err).map(|error| error.to_string());
+            tracing::error!(error, "a server ended by itself");
+            false
         }
     }
 }
@@ -570,6 +596,24 @@ async fn open_store(
     Ok((Arc::new(store), report.warnings()))
 }
 
+/// The tokens, and why there are none: their file is no reason not to serve those who need no token.
+fn load_tokens(
+    paths: &Paths,
+    clock: &Arc<dyn Clock>,
+    ids: &Arc<dyn IdSource>,
+    is_remote_wanted: bool,
+) -> Result<(Tokens, Option<String>), TokenFileError> {
+    let file = paths.tokens_file();
+    match Tokens::load(&file, Arc::clone(clock), Arc::clone(ids)) {
+        Ok(tokens) => Ok((tokens, None)),
+        Err(error) if is_remote_wanted => Err(error),
+        Err(error) => {
+            let tokens = Tokens::unusable(&file, Arc::clone(clock), Arc::clone(ids), &error);
+            Ok((tokens, Some(format!("{error}; {}", error.hint()))))
+        }
+    }
+}
+
 /// Listens for who wants the figures. That they cannot be had is no reason not to run.
 async fn metrics_server(
     config: &watch::Receiver<Config>,
@@ -602,3 +646,21 @@ fn default_workspace() -> String {
         .display()
         .to_string()
 }
+
+/// Looks whether a start with these paths and this environment would get past everything that a user
+/// may have written wrongly. Nothing is changed.
+///
+/// # Errors
+/// What a start would refuse.
+pub fn check_start(paths: &Paths, env: &Environment) -> Result<(), StartError> {
+    let loaded = config::load(&paths.config_file(), env)?;
+    let remote = loaded.config.remote;
+    let (clock, ids): (Arc<dyn Clock>, Arc<dyn IdSource>) =
+        (Arc::new(SystemClock), Arc::new(RandomIds));
+    let _read = load_tokens(paths, &clock, &ids, !remote.listen.is_empty())?;
+    let _usable = crate::remote::check(&remote, env)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

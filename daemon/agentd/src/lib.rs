@@ -26,6 +26,6 @@ mod submit;
 
 pub use access::TokenFileError;
 pub use agentd_store::CrashPoints;
-pub use daemon::{Daemon, DaemonOptions, Served, StartError};
+pub use daemon::{Daemon, DaemonOptions, Served, StartError, check_start};
 pub use environment::Environment;
 pub use supervisor::Supervisor;

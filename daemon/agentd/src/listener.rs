@@ -307,8 +307,9 @@ impl ListenError {
                 "let the socket unit have one ListenStream= with the path of a Unix socket"
             }
             Self::OpenToAll { .. } => {
-                "set SocketMode=0660 and DirectoryMode=0755 in the socket unit, or \
-                 daemon.socket_access = \"user\""
+                "set SocketMode=0660 and DirectoryMode=0755 in the socket unit; or serve the daemon's own \
+                 user alone: daemon.socket_access = \"user\", and where the service unit sets it, which \
+                 outweighs the file, Environment=AGENTD_DAEMON_SOCKET_ACCESS=user there"
             }
         }
     }

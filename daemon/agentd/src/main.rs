@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use agentd::config::{self, LogFormat};
 use agentd::control::Overrides;
 use agentd::logging::{self, LogRing};
-use agentd::upgrade::{Handover, Relaunch, probe_line};
+use agentd::upgrade::{Handover, Relaunch, probe_line, probe_paths};
 use agentd::{Daemon, DaemonOptions, Environment, Served, StartError, Supervisor};
 use agentd_shared::Paths;
 use clap::{Parser, Subcommand};
@@ -87,6 +87,9 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let paths = match &arguments.home {
         Some(home) => std::path::absolute(home).map(Paths::under).map_err(anyhow::Error::from),
+        None if matches!(arguments.command, Some(Command::Probe)) => {
+            probe_paths().map_err(anyhow::Error::from)
+        }
         None => Paths::of_service().map_err(anyhow::Error::from),
     };
     let paths = match paths {
@@ -105,10 +108,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// Reads the configuration as a start would, and tells what this binary is.
+/// Looks at configuration, certificates and tokens as a start would, and tells what this binary is.
 fn probe(paths: &Paths) -> ExitCode {
-    match config::load(&paths.config_file(), &Environment::of_process()) {
-        Ok(_loaded) => {
+    match agentd::check_start(paths, &Environment::of_process()) {
+        Ok(()) => {
             command::print(&format!("{}\n", probe_line()));
             ExitCode::SUCCESS
         }
@@ -219,7 +222,7 @@ async fn serve(options: DaemonOptions, announce: bool) -> Ended {
             served = &mut serving => {
                 return match served {
                     Served::InOrder => Ended::Exit(ExitCode::SUCCESS),
-                    Served::CutOff => Ended::Exit(ExitCode::from(exit::FAILED)),
+                    Served::CutOff | Served::BrokeOff => Ended::Exit(ExitCode::from(exit::FAILED)),
                     Served::HandOver(handover) => Ended::HandOver(handover),
                 };
             }

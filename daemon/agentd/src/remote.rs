@@ -14,8 +14,9 @@ mod tls;
 mod tls_files;
 mod validity;
 
+use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use socket2::{Domain, Protocol, Socket, Type};
@@ -23,6 +24,7 @@ use tokio::net::TcpListener;
 
 use crate::access::{Throttle, Tokens};
 use crate::config::RemoteConfig;
+use crate::environment::Environment;
 
 pub use error::RemoteError;
 pub use tls_files::{TlsFiles, TlsFilesError, make_tls_files};
@@ -47,39 +49,43 @@ pub(crate) struct Remote {
     pub(crate) tls: Option<Arc<Tls>>,
     /// Who failed to come in.
     pub(crate) throttle: Throttle,
-    /// Where it listens.
-    pub(crate) addresses: Vec<SocketAddr>,
+    /// Somebody is to be served.
+    pub(crate) is_wanted: bool,
+    /// Where it listens by now.
+    addresses: Mutex<Vec<SocketAddr>>,
 }
 
 /// The sockets, until they are served.
-#[derive(Debug)]
-pub(crate) struct Listeners(pub(crate) Vec<TcpListener>);
+#[derive(Debug, Default)]
+pub(crate) struct Listeners {
+    pub(crate) open: Vec<TcpListener>,
+    /// Addresses that could not be had yet, and why.
+    pub(crate) missing: Vec<(SocketAddr, io::Error)>,
+}
 
 impl Remote {
-    /// Listens where the configuration says. No address is good: then there is nobody to serve.
+    /// Listens where the configuration says. No address is good: then there is nobody to serve. An
+    /// address that cannot be had now may be later: a network may come up after the daemon, and a port
+    /// become free.
     ///
     /// # Errors
-    /// When an address cannot be had, or a file of TLS cannot be used.
+    /// When the configuration is wrong, or a file of TLS cannot be used.
     pub(crate) fn open(
         config: &RemoteConfig,
         tokens: Arc<Tokens>,
+        env: &Environment,
     ) -> Result<(Arc<Self>, Listeners), RemoteError> {
-        // Without an address nothing is served, and files that are not needed are not looked at.
-        let is_wanted = config.has_tls() && !config.listen.is_empty();
-        let tls = is_wanted.then(|| Tls::load(config).map(Arc::new)).transpose()?;
-        let mut listeners = Vec::new();
+        let (wanted, tls) = check(config, env)?;
+        let mut listeners = Listeners::default();
         let mut addresses = Vec::new();
-        for text in &config.listen {
-            let failed = |source| RemoteError::Listen { address: text.clone(), source };
-            let address: SocketAddr =
-                text.parse().map_err(|_not_one| RemoteError::Address(text.clone()))?;
-            // The configuration was checked for it; this is the lock on the door itself.
-            if tls.is_none() && !(config.insecure_loopback && address.ip().is_loopback()) {
-                return Err(RemoteError::NoTls(address));
+        for address in &wanted {
+            match listen(*address) {
+                Ok((listener, address)) => {
+                    addresses.push(address);
+                    listeners.open.push(listener);
+                }
+                Err(error) => listeners.missing.push((*address, error)),
             }
-            let listener = listen(address).map_err(failed)?;
-            addresses.push(listener.local_addr().map_err(failed)?);
-            listeners.push(listener);
         }
         let limits = Limits {
             connections: config.max_connections as usize,
@@ -89,15 +95,51 @@ impl Remote {
         let remote = Self {
             tokens,
             connections: Arc::new(Connections::new(limits)),
-            tls,
+            tls: tls.map(Arc::new),
             throttle: Throttle::default(),
-            addresses,
+            is_wanted: !wanted.is_empty(),
+            addresses: Mutex::new(addresses),
         };
-        Ok((Arc::new(remote), Listeners(listeners)))
+        Ok((Arc::new(remote), listeners))
+    }
+
+    /// Where it listens by now.
+    pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
+        self.addresses.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Another address could be had.
+    fn listens_on(&self, address: SocketAddr) {
+        self.addresses.lock().unwrap_or_else(PoisonError::into_inner).push(address);
     }
 }
 
-fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+/// Looks whether remote clients could be served so. Gives the addresses to listen on and what to
+/// encrypt with.
+///
+/// # Errors
+/// When the configuration is wrong, or a file of TLS cannot be used.
+pub(crate) fn check(
+    config: &RemoteConfig,
+    env: &Environment,
+) -> Result<(Vec<SocketAddr>, Option<Tls>), RemoteError> {
+    // Without an address nothing is served, and files that are not needed are not looked at.
+    let is_wanted = config.has_tls() && !config.listen.is_empty();
+    let tls = is_wanted.then(|| Tls::load(config, env)).transpose()?;
+    let mut addresses = Vec::new();
+    for text in &config.listen {
+        let address: SocketAddr =
+            text.parse().map_err(|_not_one| RemoteError::Address(text.clone()))?;
+        // The configuration was checked for it; this is the lock on the door itself.
+        if tls.is_none() && !(config.insecure_loopback && address.ip().is_loopback()) {
+            return Err(RemoteError::NoTls(address));
+        }
+        addresses.push(address);
+    }
+    Ok((addresses, tls))
+}
+
+fn listen(address: SocketAddr) -> io::Result<(TcpListener, SocketAddr)> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     if address.is_ipv6() {
         // `[::]` and `0.0.0.0` can then stand side by side, whatever the system's default.
@@ -108,5 +150,7 @@ fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
     socket.set_nonblocking(true)?;
     socket.bind(&address.into())?;
     socket.listen(BACKLOG)?;
-    TcpListener::from_std(socket.into())
+    let listener = TcpListener::from_std(socket.into())?;
+    let address = listener.local_addr()?;
+    Ok((listener, address))
 }

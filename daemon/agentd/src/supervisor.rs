@@ -13,7 +13,7 @@ use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-pub(crate) use attend::{Attended, attend, status_line};
+pub(crate) use attend::{Attended, attend, outlast_start, status_line};
 pub use inherited::{HandedOver, InheritError};
 pub use notify::Notifier;
 

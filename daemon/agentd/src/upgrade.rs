@@ -13,10 +13,11 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use agentd_domain::{ErrorKind, cut_line};
+use agentd_shared::{Paths, PathsError};
 use serde::{Deserialize, Serialize};
 use tokio::io::AsyncReadExt as _;
 
-use crate::supervisor::HandedOver;
+use crate::supervisor::{HandedOver, Notifier};
 
 /// The way in which socket and locks are handed over. A change that an older binary would not
 /// understand raises it.
@@ -25,6 +26,9 @@ const PROTOCOL: u32 = 1;
 const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Most bytes that are read of what it says.
 const PROBE_BYTES: u64 = 4096;
+/// Tells a binary that is asked which process it is to take over: what the unit of that one says is
+/// then said to it as well. A variable, so that a version that does not know it can be asked too.
+const ON_BEHALF: &str = "AGENTD_PROBE_FOR";
 /// The program of this process as the kernel has it, also when its file was replaced.
 const SELF: &str = "/proc/self/exe";
 
@@ -170,6 +174,18 @@ pub fn probe_line() -> String {
     serde_json::to_string(&probe).unwrap_or_default()
 }
 
+/// Where a binary that is asked has to look: where the process that asks does.
+///
+/// # Errors
+/// When no directory is known.
+pub fn probe_paths() -> Result<Paths, PathsError> {
+    let asks = std::env::var(ON_BEHALF).ok().and_then(|pid| pid.parse().ok());
+    match asks.filter(|asks| *asks == std::os::unix::process::parent_id()) {
+        Some(asks) => Paths::of_service_process(asks),
+        None => Paths::of_service(),
+    }
+}
+
 /// Asks a binary whether it can take over; without a path the one that this process was started from.
 ///
 /// # Errors
@@ -214,6 +230,7 @@ async fn run_probe(
     let mut child = tokio::process::Command::new(program)
         .args(args)
         .arg("probe")
+        .env(ON_BEHALF, std::process::id().to_string())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -242,13 +259,17 @@ pub struct Handover {
     pub relaunch: Relaunch,
     /// What stays open for it.
     pub open: HandedOver,
+    /// Who waits for signs of life meanwhile.
+    pub notifier: Notifier,
 }
 
 impl Handover {
     /// Becomes the other program; when the system refuses that, this program anew. Returns only when
     /// neither is possible.
     pub fn exec(self) -> io::Error {
-        let Self { successor, relaunch, open } = self;
+        let Self { successor, relaunch, open, notifier } = self;
+        // The successor has a whole interval for its first one.
+        notifier.alive();
         let (name, value) = match open.keep_open() {
             Ok(variable) => variable,
             Err(error) => return error,

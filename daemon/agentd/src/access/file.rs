@@ -14,7 +14,8 @@ const VERSION: u32 = 1;
 /// Most bytes that are read: some ten times what all tokens there may be take.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Why tokens cannot be read. Nobody could come in from elsewhere, so the daemon does not start.
+/// Why tokens cannot be read. A daemon that listens for remote clients does not start then: nobody could
+/// come in.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenFileError {
     /// The file cannot be read.

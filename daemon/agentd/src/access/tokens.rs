@@ -29,6 +29,8 @@ pub(crate) struct Tokens {
     all: Mutex<Vec<Arc<Token>>>,
     /// Held by whoever writes the file.
     writing: Mutex<()>,
+    /// Why the file cannot be used. Then it is left as it is.
+    unusable: Option<String>,
     /// A last use is newer than the file.
     is_dirty: AtomicBool,
 }
@@ -100,6 +102,9 @@ pub(crate) enum TokenError {
     /// The file cannot be written.
     #[error("the tokens cannot be stored: {0}")]
     Write(io::Error),
+    /// What is in the file is not known.
+    #[error("{0}")]
+    Unusable(String),
     /// The system gives no randomness.
     #[error("the system gives no randomness")]
     NoRandomness,
@@ -127,8 +132,33 @@ impl Tokens {
             ids,
             all: Mutex::new(all.collect::<Result<_, _>>()?),
             writing: Mutex::default(),
+            unusable: None,
             is_dirty: AtomicBool::new(false),
         })
+    }
+
+    /// No tokens, because their file cannot be used: nobody is let in, and the file stays as it is.
+    pub(crate) fn unusable(
+        path: &Path,
+        clock: Arc<dyn Clock>,
+        ids: Arc<dyn IdSource>,
+        error: &TokenFileError,
+    ) -> Self {
+        Self {
+            path: path.to_owned(),
+            clock,
+            ids,
+            all: Mutex::default(),
+            writing: Mutex::default(),
+            unusable: Some(format!("{error}; {}, then start agentd again", error.hint())),
+            is_dirty: AtomicBool::new(false),
+        }
+    }
+
+    /// # Errors
+    /// When the file of tokens could not be used.
+    pub(crate) fn check_usable(&self) -> Result<(), TokenError> {
+        self.unusable.clone().map_or(Ok(()), |problem| Err(TokenError::Unusable(problem)))
     }
 
     /// Makes a token. Blocks on the disk.
@@ -141,6 +171,7 @@ impl Tokens {
         scope: Scope,
         ttl: Option<Duration>,
     ) -> Result<(TokenInfo, TokenText), TokenError> {
+        self.check_usable()?;
         let name = checked_name(name)?;
         let created_at_ms = self.clock.now().0;
         let expires_at_ms = match ttl {
@@ -184,6 +215,7 @@ impl Tokens {
     /// # Errors
     /// When there is none or the file cannot be written.
     pub(crate) fn revoke(&self, id: &str) -> Result<(), TokenError> {
+        self.check_usable()?;
         let _writer = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut all = self.all();
         let count = all.len();

@@ -105,6 +105,32 @@ async fn a_copy_is_made_each_hour_in_which_something_changed() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_clock_that_was_set_back_makes_no_copy_each_minute_and_the_useful_ones_stay() {
+    let world = World::new();
+    world.config.send_modify(|config| config.store.backup_keep = 3);
+    for id in 1..=3 {
+        world.change(id).await;
+        world.pass(HOUR_MS).await;
+    }
+    assert_eq!(world.ages_h(), [2, 1, 0]);
+    // All copies are from later now.
+    world.clock.set(START_MS - 10 * HOUR_MS);
+    world.change(4).await;
+    world.pass(HOUR_MS).await;
+    assert_eq!(world.ages_h(), [0, -11, -12]);
+    for id in 5..=8 {
+        world.change(id).await;
+        world.pass(60_000).await;
+    }
+    assert_eq!(world.ages_h(), [0, -10, -11], "not twice in an hour");
+    for id in 9..=10 {
+        world.change(id).await;
+        world.pass(HOUR_MS).await;
+    }
+    assert_eq!(world.ages_h(), [2, 1, 0]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_oldest_copies_go_and_what_others_put_there_stays() {
     let world = World::new();
     world.config.send_modify(|config| config.store.backup_keep = 2);

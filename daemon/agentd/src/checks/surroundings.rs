@@ -33,9 +33,14 @@ pub(super) fn service(supervision: &Supervision) -> Check {
 
 pub(super) fn remote(subject: &Subject<'_>) -> Check {
     const NAME: &str = "remote";
-    let Remote { tokens, tls, addresses, .. } = subject.remote;
-    if addresses.is_empty() {
+    let Remote { tokens, tls, is_wanted, .. } = subject.remote;
+    let addresses = subject.remote.addresses();
+    if !is_wanted {
         return Check::skipped(NAME, "no clients on other machines are served (remote.listen)");
+    }
+    if addresses.is_empty() {
+        let detail = "no address of remote.listen can be had; they are tried again and again";
+        return Check::fail(NAME, detail, "see the warnings of `agentctl status`");
     }
     let shown: Vec<String> = addresses.iter().map(ToString::to_string).collect();
     let shown = shown.join(", ");

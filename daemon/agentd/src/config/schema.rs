@@ -309,7 +309,8 @@ pub struct RemoteConfig {
     pub listen: Vec<String>,
     /// PEM file with the certificate that clients are shown, and those between it and its CA.
     pub tls_cert: String,
-    /// PEM file with its private key, mode 0600.
+    /// PEM file with its private key, mode 0600, or `${CREDENTIALS_DIRECTORY}/NAME`: a credential of
+    /// systemd.
     pub tls_key: String,
     /// PEM file with the CA that clients must have a certificate of; empty: a token is enough.
     pub client_ca: String,

@@ -118,7 +118,7 @@ pub const TEMPLATE: &str = r#"# agentd and its clients. Every key may be left ou
 # For clients on other machines: needs a certificate (`agentd tls init`) and a token (`agentctl token create`).
 #listen = []              # such as ["0.0.0.0:7443"]
 #tls_cert = ""            # PEM file
-#tls_key = ""             # PEM file, mode 0600
+#tls_key = ""             # PEM file, mode 0600, or "${CREDENTIALS_DIRECTORY}/NAME"
 #client_ca = ""           # PEM file; if set, clients need a certificate of this CA too
 #insecure_loopback = false # true: a loopback address may do without TLS, for a tunnel or proxy
 #idle_timeout_ms = 900000

@@ -8,6 +8,7 @@ use agentd_domain::ErrorKind;
 use agentd_proto::v1;
 use tonic::{Request, Response, Status};
 
+use super::peer::{is_local, is_owner, peer_uid};
 use super::{Service, status};
 use crate::access::{Scope, TokenError, TokenInfo};
 
@@ -17,6 +18,7 @@ impl v1::access_service_server::AccessService for Service {
         &self,
         request: Request<v1::CreateTokenRequest>,
     ) -> Result<Response<v1::CreateTokenResponse>, Status> {
+        may_change(request.extensions())?;
         create_token::handle(&self.ctx, request.into_inner()).await.map(Response::new)
     }
 
@@ -24,15 +26,31 @@ impl v1::access_service_server::AccessService for Service {
         &self,
         _request: Request<v1::ListTokensRequest>,
     ) -> Result<Response<v1::ListTokensResponse>, Status> {
-        Ok(Response::new(list_tokens::handle(&self.ctx)))
+        list_tokens::handle(&self.ctx).map(Response::new)
     }
 
     async fn revoke_token(
         &self,
         request: Request<v1::RevokeTokenRequest>,
     ) -> Result<Response<v1::RevokeTokenResponse>, Status> {
+        may_change(request.extensions())?;
         revoke_token::handle(&self.ctx, request.into_inner()).await.map(Response::new)
     }
+}
+
+/// Refuses those who may only talk to the daemon because they are in the socket's group: a token that
+/// one of them made would outlast the membership, and revoking shuts out others. Who comes with a token
+/// was checked for its scope already.
+fn may_change(extensions: &tonic::Extensions) -> Result<(), Status> {
+    if !is_local(extensions) || is_owner(peer_uid(extensions)) {
+        return Ok(());
+    }
+    Err(status::error(
+        ErrorKind::Denied,
+        "only the daemon's own user, root, and holders of a token of scope admin may make and revoke tokens",
+        "ask an administrator of this machine to do it",
+        None,
+    ))
 }
 
 fn token(info: TokenInfo) -> v1::Token {
@@ -70,6 +88,9 @@ fn refused(error: &TokenError) -> Status {
         }
         TokenError::Write(_) => {
             (ErrorKind::Unavailable, "check space and mode of the data directory", None)
+        }
+        TokenError::Unusable(_) => {
+            (ErrorKind::Precondition, "correct the file of tokens, then start agentd again", None)
         }
         TokenError::NoRandomness => (ErrorKind::Internal, "try again", None),
     };

@@ -25,7 +25,7 @@ impl Peers {
         let own = rustix::process::geteuid().as_raw();
         match (self, peer_uid(request.extensions())) {
             (Self::Admitted, Some(_)) => Ok(request),
-            (Self::OwnUser, Some(uid)) if uid == own || uid == 0 => Ok(request),
+            (Self::OwnUser, peer) if is_owner(peer) => Ok(request),
             (_, peer) => {
                 let who =
                     peer.map_or_else(|| "an unknown user".to_owned(), |uid| format!("uid {uid}"));
@@ -45,4 +45,27 @@ impl Peers {
 pub(crate) fn peer_uid(extensions: &tonic::Extensions) -> Option<u32> {
     let credentials = extensions.get::<UdsConnectInfo>()?.peer_cred?;
     Some(credentials.uid())
+}
+
+/// True for a call that came over the socket.
+pub(super) fn is_local(extensions: &tonic::Extensions) -> bool {
+    extensions.get::<UdsConnectInfo>().is_some()
+}
+
+/// True for the daemon's own user and root, who can do all that the daemon can without it.
+pub(super) fn is_owner(peer: Option<u32>) -> bool {
+    let own = rustix::process::geteuid().as_raw();
+    peer.is_some_and(|uid| uid == own || uid == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_of_the_sockets_group_do_not_own_the_daemon() {
+        let own = rustix::process::geteuid().as_raw();
+        assert!(is_owner(Some(own)) && is_owner(Some(0)));
+        assert!(!is_owner(Some(own + 4_242)) && !is_owner(None));
+    }
 }

@@ -120,7 +120,8 @@ pub(crate) async fn serve_remote(
     accepting: CancellationToken,
 ) {
     let remote = Arc::clone(&services.ctx.remote);
-    let incoming = Incoming::new(Arc::clone(&remote), listeners);
+    let control = services.ctx.control.clone();
+    let incoming = Incoming::new(Arc::clone(&remote), listeners, control);
     let incoming = stream::unfold(incoming, |mut incoming| async move {
         let stream = incoming.next().await;
         Some((Ok::<_, Infallible>(stream), incoming))

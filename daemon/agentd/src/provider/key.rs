@@ -1,32 +1,19 @@
 //! Keys: from a file that only its owner can read, from systemd's credentials, or from the environment.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use agentd_llm::{LlmError, Secret};
 
 use super::first_of;
 use crate::config::ProviderConfig;
 use crate::environment::Environment;
-use crate::private_file::{read_credential, read_private};
+use crate::private_file::{CREDENTIALS, SecretFile};
 
 /// Most bytes of a key file.
 const MAX_KEY_BYTES: u64 = 4096;
 
-/// Where systemd keeps the credentials of a service (`LoadCredential=`).
-const CREDENTIALS: &str = "CREDENTIALS_DIRECTORY";
-/// How `api_key_file` names that directory.
-const CREDENTIALS_PREFIX: &str = "${CREDENTIALS_DIRECTORY}/";
 /// The credential that is the key where none is named.
 const CREDENTIAL: &str = "agentd-api-key";
-
-/// A key file, and what its mode may be.
-#[derive(Debug, PartialEq, Eq)]
-struct KeyFile {
-    path: PathBuf,
-    /// systemd has made it: it belongs to root, and an access list admits the daemon's user, which
-    /// shows in the mode as rights of the group.
-    is_credential: bool,
-}
 
 /// A key that was found.
 #[derive(Debug)]
@@ -64,33 +51,18 @@ pub(super) fn find(
 }
 
 /// The file that holds the key, or why there cannot be one.
-fn key_file(configured: &str, env: &Environment) -> Option<Result<KeyFile, String>> {
-    let credentials = env.get(CREDENTIALS).filter(|dir| !dir.is_empty()).map(PathBuf::from);
-    if configured.is_empty() {
-        let path = credentials?.join(CREDENTIAL);
-        return path.exists().then_some(Ok(KeyFile { path, is_credential: true }));
+fn key_file(configured: &str, env: &Environment) -> Option<Result<SecretFile, String>> {
+    if !configured.is_empty() {
+        return Some(SecretFile::named(configured, env));
     }
-    let Some(name) = configured.strip_prefix(CREDENTIALS_PREFIX) else {
-        let path = PathBuf::from(configured);
-        let is_credential =
-            credentials.is_some_and(|dir| path.parent().is_some_and(|parent| parent == dir));
-        return Some(Ok(KeyFile { path, is_credential }));
-    };
-    if name.is_empty() || name.contains('/') {
-        return Some(Err("a credential's name has no '/'".to_owned()));
-    }
-    let Some(dir) = credentials else {
-        return Some(Err(format!(
-            "{CREDENTIALS} is not set; systemd sets it for a unit with LoadCredential="
-        )));
-    };
-    Some(Ok(KeyFile { path: dir.join(name), is_credential: true }))
+    let dir = env.get(CREDENTIALS).filter(|dir| !dir.is_empty())?;
+    let path = Path::new(dir).join(CREDENTIAL);
+    path.exists().then_some(Ok(SecretFile { path, is_credential: true }))
 }
 
 /// Reads a key file.
-fn read_file(KeyFile { path, is_credential }: &KeyFile) -> Result<Secret, String> {
-    let read = if *is_credential { read_credential } else { read_private };
-    read(path, MAX_KEY_BYTES).map(|text| Secret::from(text.trim().to_owned()))
+fn read_file(file: &SecretFile) -> Result<Secret, String> {
+    file.read(MAX_KEY_BYTES).map(|text| Secret::from(text.trim().to_owned()))
 }
 
 #[cfg(test)]

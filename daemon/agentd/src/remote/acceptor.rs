@@ -1,24 +1,32 @@
 //! Accepts connections and shakes hands, many at once and none for long.
 
+use std::collections::HashMap;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use socket2::{SockRef, TcpKeepalive};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
-use tokio::time::Instant;
+use tokio::time::{Instant, Interval, MissedTickBehavior};
 use tokio_rustls::TlsAcceptor;
 
 use super::connections::{Admission, Full};
 use super::stream::{RemoteStream, Transport};
-use super::{Listeners, Remote};
+use super::{Listeners, Remote, listen};
+use crate::control::Control;
 
 /// Longest time for a handshake.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Most handshakes at once; each is cheap to begin for a stranger and not for us.
 const MAX_HANDSHAKES: usize = 64;
+/// Most handshakes at once with one network, so that a few of them cannot keep out all others.
+const MAX_HANDSHAKES_PER_NETWORK: usize = 8;
+/// How often an address that could not be had is tried again.
+const LISTEN_EVERY: Duration = Duration::from_secs(5);
+/// What the standing warning is about.
+const ABOUT: &str = "remote.listen";
 /// Pause after a connection that could not be accepted.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 /// Silence after which the system asks a peer for a sign of life, beneath TLS.
@@ -29,18 +37,72 @@ const LOG_EVERY: Duration = Duration::from_secs(60);
 /// The connections that come in, ready to be served.
 pub(crate) struct Incoming {
     remote: Arc<Remote>,
+    control: Control,
     listeners: Vec<TcpListener>,
+    /// Addresses that could not be had yet, and why.
+    missing: Vec<(SocketAddr, io::Error)>,
+    retry: Interval,
     /// Which listener is looked at first, so that a busy one does not starve the others.
     next: usize,
     handshakes: JoinSet<Option<RemoteStream>>,
+    /// One clone of each for each handshake with that network.
+    shaking: HashMap<IpAddr, Arc<()>>,
     trouble: Trouble,
 }
 
 impl Incoming {
     /// Accepts from these sockets.
-    pub(crate) fn new(remote: Arc<Remote>, Listeners(listeners): Listeners) -> Self {
-        let trouble = Trouble::default();
-        Self { remote, listeners, next: 0, handshakes: JoinSet::new(), trouble }
+    pub(crate) fn new(remote: Arc<Remote>, listeners: Listeners, control: Control) -> Self {
+        let mut retry = tokio::time::interval_at(Instant::now() + LISTEN_EVERY, LISTEN_EVERY);
+        retry.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let Listeners { open, missing } = listeners;
+        let incoming = Self {
+            remote,
+            control,
+            listeners: open,
+            missing,
+            retry,
+            next: 0,
+            handshakes: JoinSet::new(),
+            shaking: HashMap::new(),
+            trouble: Trouble::default(),
+        };
+        if !incoming.missing.is_empty() {
+            incoming.tell_missing();
+        }
+        incoming
+    }
+
+    /// Tells where it does not listen although it should.
+    fn tell_missing(&self) {
+        let missing: Vec<_> =
+            self.missing.iter().map(|(address, error)| format!("{address} ({error})")).collect();
+        let warning = (!missing.is_empty()).then(|| {
+            format!(
+                "remote.listen: cannot listen on {} and will try again every {} s; free the port, or \
+                 take an address of this machine and a port above 1023",
+                missing.join(", "),
+                LISTEN_EVERY.as_secs()
+            )
+        });
+        self.control.standing_warning(ABOUT, warning);
+    }
+
+    fn try_missing(&mut self) {
+        let before = self.missing.len();
+        for (address, _error) in std::mem::take(&mut self.missing) {
+            match listen(address) {
+                Ok((listener, address)) => {
+                    tracing::info!(%address, "remote clients are served here now");
+                    self.remote.listens_on(address);
+                    self.listeners.push(listener);
+                }
+                Err(error) => self.missing.push((address, error)),
+            }
+        }
+        if self.missing.len() != before {
+            self.tell_missing();
+        }
     }
 
     /// The next connection that has shaken hands.
@@ -57,6 +119,7 @@ impl Incoming {
                         }
                     }
                 }
+                _ = self.retry.tick(), if !self.missing.is_empty() => self.try_missing(),
                 Some(done) = self.handshakes.join_next() => {
                     match done {
                         Ok(Some(stream)) => return stream,
@@ -90,8 +153,19 @@ impl Incoming {
         if self.handshakes.len() >= MAX_HANDSHAKES {
             return self.trouble.tell(address, "too many handshakes at once");
         }
+        // Those of networks that have finished hold nothing any more.
+        self.shaking.retain(|_network, shaking| Arc::strong_count(shaking) > 1);
+        let shaking = self.shaking.entry(admission.peer().network).or_default();
+        if Arc::strong_count(shaking) > MAX_HANDSHAKES_PER_NETWORK {
+            return self.trouble.tell(address, "too many handshakes at once from there");
+        }
+        let shaking = Arc::clone(shaking);
         let acceptor = TlsAcceptor::from(Arc::clone(&tls.current().server));
-        self.handshakes.spawn(shake_hands(acceptor, tcp, admission, self.trouble.clone()));
+        let shake_hands = shake_hands(acceptor, tcp, admission, self.trouble.clone());
+        self.handshakes.spawn(async move {
+            let _counted = shaking;
+            shake_hands.await
+        });
     }
 }
 
@@ -167,3 +241,6 @@ impl Trouble {
         tracing::warn!(%peer, problem, more, "connection refused");
     }
 }
+
+#[cfg(test)]
+mod tests;

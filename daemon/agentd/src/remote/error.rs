@@ -1,6 +1,5 @@
 //! Why the daemon does not listen for remote clients.
 
-use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -15,15 +14,6 @@ pub enum RemoteError {
     /// Connections would not be encrypted.
     #[error("remote.listen: {0} needs TLS")]
     NoTls(SocketAddr),
-    /// The address cannot be had.
-    #[error("remote.listen: cannot listen on {address}")]
-    Listen {
-        /// The address.
-        address: String,
-        /// What the system says.
-        #[source]
-        source: io::Error,
-    },
     /// A file of certificates or a key cannot be used.
     #[error("{key}: {} {problem}", .file.display())]
     File {
@@ -46,7 +36,6 @@ impl RemoteError {
             Self::Address(_) | Self::NoTls(_) | Self::File { .. } | Self::Tls(_) => {
                 ErrorKind::Invalid
             }
-            Self::Listen { .. } => ErrorKind::Unavailable,
         }
     }
 
@@ -56,9 +45,6 @@ impl RemoteError {
             Self::Address(_) => "write it like 0.0.0.0:7443 or [::]:7443",
             Self::NoTls(_) => {
                 "set remote.tls_cert and remote.tls_key (`agentd tls init` makes them)"
-            }
-            Self::Listen { .. } => {
-                "take a free port and an address of this machine; ports below 1024 need a privilege"
             }
             Self::File { .. } => "`agentd tls init` makes a certificate and its key",
             Self::Tls(_) => "the key must be that of the first certificate in remote.tls_cert",

@@ -58,6 +58,7 @@ mod tests {
     use super::*;
     use crate::access::{Scope, Tokens};
     use crate::config::RemoteConfig;
+    use crate::environment::Environment;
 
     #[tokio::test(start_paused = true)]
     async fn connections_of_an_expired_token_are_closed_and_its_last_use_is_written() {
@@ -68,7 +69,8 @@ mod tests {
         let (short, text) =
             tokens.create("short", Scope::Chat, Some(Duration::from_secs(60))).unwrap();
         let (long, _) = tokens.create("long", Scope::Chat, None).unwrap();
-        let (remote, _) = Remote::open(&RemoteConfig::default(), Arc::new(tokens)).unwrap();
+        let (remote, _) =
+            Remote::open(&RemoteConfig::default(), Arc::new(tokens), &Environment::new()).unwrap();
         let (_config, changes) = watch::channel(Config::default());
         let stop = CancellationToken::new();
         let mut house = tokio::task::JoinSet::new();

@@ -1,6 +1,6 @@
 //! The daemon's certificate, read from files, and read again when the configuration is.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustls::RootCertStore;
@@ -11,7 +11,8 @@ use rustls::server::{ParsedCertificate, ServerConfig, WebPkiClientVerifier};
 
 use super::RemoteError;
 use crate::config::RemoteConfig;
-use crate::private_file::read_private;
+use crate::environment::Environment;
+use crate::private_file::SecretFile;
 
 /// Most bytes of a file of certificates or of a key.
 const MAX_PEM_BYTES: u64 = 1024 * 1024;
@@ -20,6 +21,8 @@ const MAX_PEM_BYTES: u64 = 1024 * 1024;
 #[derive(Debug)]
 pub(crate) struct Tls {
     current: Mutex<Arc<Identity>>,
+    /// Says where the credentials of systemd are.
+    env: Environment,
     /// Why the newest files are not in force.
     failure: Mutex<Option<String>>,
 }
@@ -38,15 +41,15 @@ impl Tls {
     ///
     /// # Errors
     /// When one cannot be used.
-    pub(crate) fn load(config: &RemoteConfig) -> Result<Self, RemoteError> {
-        let identity = Identity::load(config)?;
-        Ok(Self { current: Mutex::new(Arc::new(identity)), failure: Mutex::default() })
+    pub(crate) fn load(config: &RemoteConfig, env: &Environment) -> Result<Self, RemoteError> {
+        let current = Mutex::new(Arc::new(Identity::load(config, env)?));
+        Ok(Self { current, env: env.clone(), failure: Mutex::default() })
     }
 
     /// Reads the files again, for connections from now on. When one cannot be used, what was in force
     /// stays so. Blocks on the disk.
     pub(crate) fn reload(&self, config: &RemoteConfig) {
-        let failure = match Identity::load(config) {
+        let failure = match Identity::load(config, &self.env) {
             Ok(identity) => {
                 *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(identity);
                 tracing::info!("certificate read again");
@@ -72,9 +75,9 @@ impl Tls {
 }
 
 impl Identity {
-    fn load(config: &RemoteConfig) -> Result<Self, RemoteError> {
-        let chain = read_certificates("remote.tls_cert", &config.tls_cert)?;
-        let key = read_key(&config.tls_key)?;
+    fn load(config: &RemoteConfig, env: &Environment) -> Result<Self, RemoteError> {
+        let chain = read_certificates("remote.tls_cert", &config.tls_cert, env)?;
+        let key = read_key(&config.tls_key, env)?;
         let Some(certificate) = chain.first().cloned() else {
             return Err(unusable("remote.tls_cert", &config.tls_cert, "holds no certificate"));
         };
@@ -85,7 +88,7 @@ impl Identity {
             builder.with_no_client_auth()
         } else {
             let mut roots = RootCertStore::empty();
-            for certificate in read_certificates("remote.client_ca", &config.client_ca)? {
+            for certificate in read_certificates("remote.client_ca", &config.client_ca, env)? {
                 roots.add(certificate)?;
             }
             let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
@@ -120,14 +123,16 @@ fn unusable(key: &'static str, file: &str, problem: &str) -> RemoteError {
 fn read_certificates(
     key: &'static str,
     file: &str,
+    env: &Environment,
 ) -> Result<Vec<CertificateDer<'static>>, RemoteError> {
     let failed = |problem: String| unusable(key, file, &problem);
+    let file = SecretFile::named(file, env).map_err(|problem| failed(format!(": {problem}")))?.path;
     let size =
-        std::fs::metadata(file).map_err(|error| failed(format!("cannot be read: {error}")))?;
+        std::fs::metadata(&file).map_err(|error| failed(format!("cannot be read: {error}")))?;
     if !size.is_file() || size.len() > MAX_PEM_BYTES {
         return Err(failed("is not a file of certificates".to_owned()));
     }
-    let pem = std::fs::read(file).map_err(|error| failed(format!("cannot be read: {error}")))?;
+    let pem = std::fs::read(&file).map_err(|error| failed(format!("cannot be read: {error}")))?;
     let certificates: Vec<_> = CertificateDer::pem_slice_iter(&pem)
         .collect::<Result<_, _>>()
         .map_err(|error| failed(format!("is not PEM: {error}")))?;
@@ -137,11 +142,44 @@ fn read_certificates(
     Ok(certificates)
 }
 
-fn read_key(file: &str) -> Result<PrivateKeyDer<'static>, RemoteError> {
+fn read_key(file: &str, env: &Environment) -> Result<PrivateKeyDer<'static>, RemoteError> {
     const KEY: &str = "remote.tls_key";
-    let pem = read_private(Path::new(file), MAX_PEM_BYTES)
+    let pem = SecretFile::named(file, env)
+        .and_then(|file| file.read(MAX_PEM_BYTES))
         .map_err(|problem| unusable(KEY, file, &problem))?;
     // What the parser says may quote the file.
     PrivateKeyDer::from_pem_slice(pem.as_bytes())
         .map_err(|_parse| unusable(KEY, file, "holds no private key in PEM"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use agentd_engine::SystemClock;
+
+    use super::*;
+    use crate::remote::make_tls_files;
+
+    #[test]
+    fn the_key_may_be_a_credential_of_systemd() {
+        let dir = tempfile::tempdir().unwrap();
+        let files = make_tls_files(&dir.path().join("tls"), &[], &[], &SystemClock).unwrap();
+        // systemd lets the daemon's user in by an access list, which shows as rights of the group.
+        std::fs::set_permissions(&files.key, std::fs::Permissions::from_mode(0o440)).unwrap();
+        let mut config = RemoteConfig {
+            tls_cert: files.cert.display().to_string(),
+            tls_key: "${CREDENTIALS_DIRECTORY}/server.key".to_owned(),
+            ..RemoteConfig::default()
+        };
+        let credentials = dir.path().join("tls").display().to_string();
+        let env = [("CREDENTIALS_DIRECTORY".to_owned(), credentials)].into_iter().collect();
+        Tls::load(&config, &env).unwrap();
+        let error = Tls::load(&config, &Environment::new()).unwrap_err();
+        assert!(error.to_string().contains("LoadCredential="), "{error}");
+        // The same file is no credential where systemd does not say so.
+        config.tls_key = files.key.display().to_string();
+        let error = Tls::load(&config, &Environment::new()).unwrap_err();
+        assert!(error.to_string().contains("others can read it"), "{error}");
+    }
 }

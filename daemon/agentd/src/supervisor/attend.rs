@@ -38,6 +38,23 @@ pub(crate) async fn attend(attended: Attended) {
     }
 }
 
+/// Longest time for which a start is believed to go on without an answer of anybody.
+const LONGEST_START: Duration = Duration::from_secs(300);
+
+/// Gives signs of life for a start in the place of an earlier run, from which systemd goes on waiting
+/// for them, until this is dropped; a start that hangs is given up after a while.
+pub(crate) async fn outlast_start(notifier: Notifier, watchdog: Option<Duration>) {
+    let Some(interval) = watchdog else { return };
+    let pause = interval / LOOKS_PER_INTERVAL;
+    let _over = tokio::time::timeout(LONGEST_START, async {
+        loop {
+            notifier.alive();
+            tokio::time::sleep(pause).await;
+        }
+    })
+    .await;
+}
+
 /// Tells what each probe finds, and nothing while one does not answer.
 async fn tell<F>(notifier: &Notifier, watchdog: Option<Duration>, probe: impl Fn() -> F)
 where
@@ -113,6 +130,26 @@ mod tests {
         socket.set_nonblocking(true).unwrap();
         let notifier = Notifier::to(path.as_os_str()).unwrap();
         (dir, socket, notifier)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_start_in_an_earlier_runs_place_gives_signs_of_life_and_not_for_ever() {
+        let (_dir, socket, notifier) = notifier();
+        outlast_start(notifier.clone(), None).await;
+        assert_eq!(heard(&socket), [""; 0], "nobody waits for any");
+        let begin = tokio::time::Instant::now();
+        let start = outlast_start(notifier, Some(INTERVAL));
+        tokio::pin!(start);
+        for _ in 0..10 {
+            let _goes_on = tokio::time::timeout(INTERVAL, &mut start).await;
+            let messages = heard(&socket);
+            assert!(!messages.is_empty() && messages.iter().all(|m| m == "WATCHDOG=1"));
+            if begin.elapsed() >= LONGEST_START - INTERVAL {
+                break;
+            }
+        }
+        start.await;
+        assert_eq!(begin.elapsed(), LONGEST_START);
     }
 
     #[tokio::test(start_paused = true)]

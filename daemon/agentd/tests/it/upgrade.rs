@@ -177,3 +177,38 @@ async fn programs_that_the_daemon_starts_do_not_take_themselves_for_the_daemon()
     }
     daemon.terminate().await;
 }
+
+#[tokio::test]
+async fn a_binary_is_asked_about_the_directories_of_the_daemons_unit() {
+    let home = Home::new();
+    // As systemd starts it: the directories of the unit, for the process that it names.
+    let unit = script(
+        &home,
+        &format!(
+            "dir=\"$AGENTD_HOME\"; unset AGENTD_HOME\nexport SYSTEMD_EXEC_PID=$$ \
+             CONFIGURATION_DIRECTORY=\"$dir/config\" STATE_DIRECTORY=\"$dir\" \
+             RUNTIME_DIRECTORY=\"$dir/run\"\nexec '{AGENTD}' \"$@\""
+        ),
+    );
+    let mut daemon = ProcessDaemon::builder(unit.to_str().unwrap()).home(&home).start().await;
+    let config = std::fs::read_to_string(home.paths().config_file()).unwrap_or_default();
+    std::fs::write(home.paths().config_file(), "[daemon]\nno_such_key = 1\n").unwrap();
+    let refused = upgrade(&home, Path::new("")).await.unwrap_err();
+    check_error(&refused, Code::FailedPrecondition, "no_such_key");
+    // What a start would refuse besides the configuration itself.
+    let tls = "[remote]\nlisten = [\"127.0.0.1:0\"]\ntls_cert = \"/nonexistent/cert.pem\"\n\
+               tls_key = \"/nonexistent/key.pem\"\n";
+    std::fs::write(home.paths().config_file(), tls).unwrap();
+    let refused = upgrade(&home, Path::new("")).await.unwrap_err();
+    check_error(&refused, Code::FailedPrecondition, "/nonexistent/cert.pem");
+    let insecure = "[remote]\nlisten = [\"127.0.0.1:0\"]\ninsecure_loopback = true\n";
+    std::fs::write(home.paths().config_file(), insecure).unwrap();
+    std::fs::write(home.paths().tokens_file(), "nonsense").unwrap();
+    let refused = upgrade(&home, Path::new("")).await.unwrap_err();
+    check_error(&refused, Code::FailedPrecondition, "tokens.json");
+    // Nobody remote is listened for: then the tokens matter to nobody.
+    std::fs::write(home.paths().config_file(), config).unwrap();
+    upgrade(&home, Path::new("")).await.unwrap();
+    daemon.wait_ready_again().await;
+    daemon.terminate().await;
+}

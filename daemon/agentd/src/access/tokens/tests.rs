@@ -165,3 +165,19 @@ fn a_change_that_cannot_be_stored_does_not_happen() {
     tokens.check(&text.reveal()).unwrap();
     assert_eq!(tokens.list().len(), 1);
 }
+
+#[test]
+fn a_file_that_cannot_be_used_is_left_as_it_is_and_the_reason_is_told() {
+    let world = World::new();
+    std::fs::write(world.file(), "nonsense").unwrap();
+    std::fs::set_permissions(world.file(), std::fs::Permissions::from_mode(0o600)).unwrap();
+    let error = world.try_load().unwrap_err();
+    let ids = Arc::new(SeqIds::default());
+    let tokens = Tokens::unusable(&world.file(), Arc::clone(&world.clock) as _, ids, &error);
+    for refused in [tokens.create("a", Scope::Read, None).map(|_| ()), tokens.revoke("a")] {
+        let problem = refused.unwrap_err().to_string();
+        assert!(problem.contains("cannot be understood") && problem.contains("move"), "{problem}");
+    }
+    tokens.flush().unwrap();
+    assert_eq!(world.text(), "nonsense");
+}

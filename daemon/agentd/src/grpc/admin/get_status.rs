@@ -28,7 +28,7 @@ pub(super) async fn handle(ctx: &Context) -> Result<v1::GetStatusResponse, Statu
             format!("the certificate was read again and is not in force: {failure}")
         }),
     );
-    if !ctx.remote.addresses.is_empty() && ctx.remote.tokens.list().is_empty() {
+    if ctx.remote.is_wanted && ctx.remote.tokens.list().is_empty() {
         warnings.push(NO_TOKEN.to_owned());
     }
     let ProviderReport { kind, base_url, model, source, models, problem } =
@@ -42,7 +42,7 @@ pub(super) async fn handle(ctx: &Context) -> Result<v1::GetStatusResponse, Statu
         waiting_turns: to_proto::small(stats.waiting_turns),
         connections: to_proto::small(ctx.local_connections.get() + ctx.remote.connections.count()),
         endpoints: ctx.models.endpoints().into_iter().map(to_proto::endpoint).collect(),
-        listen_addresses: ctx.remote.addresses.iter().map(ToString::to_string).collect(),
+        listen_addresses: ctx.remote.addresses().iter().map(ToString::to_string).collect(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         pid: std::process::id(),
         started_at_ms: *started_at_ms,

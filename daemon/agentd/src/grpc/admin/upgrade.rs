@@ -7,6 +7,7 @@ use agentd_proto::v1;
 use tonic::Status;
 
 use crate::grpc::detached::detached;
+use crate::grpc::peer::is_owner;
 use crate::grpc::{Context, status};
 use crate::upgrade;
 
@@ -17,9 +18,8 @@ pub(super) async fn handle(
 ) -> Result<v1::UpgradeResponse, Status> {
     let v1::UpgradeRequest { binary } = request;
     let binary = (!binary.is_empty()).then(|| PathBuf::from(binary));
-    let own_uid = rustix::process::geteuid().as_raw();
     // Whoever names a program has it run with the rights of the daemon's user.
-    if binary.is_some() && !peer_uid.is_some_and(|uid| uid == own_uid || uid == 0) {
+    if binary.is_some() && !is_owner(peer_uid) {
         return Err(status::error(
             ErrorKind::Denied,
             "only the daemon's own user and root may name a binary",

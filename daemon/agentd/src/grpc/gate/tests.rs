@@ -5,6 +5,7 @@ use super::super::scopes;
 use super::*;
 use crate::access::{Scope, Tokens};
 use crate::config::RemoteConfig;
+use crate::environment::Environment;
 
 struct World {
     _dir: tempfile::TempDir,
@@ -17,7 +18,8 @@ impl World {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("tokens.json");
         let tokens = Tokens::load(&file, Arc::new(SystemClock), Arc::new(RandomIds)).unwrap();
-        let (remote, _) = Remote::open(&RemoteConfig::default(), Arc::new(tokens)).unwrap();
+        let (remote, _) =
+            Remote::open(&RemoteConfig::default(), Arc::new(tokens), &Environment::new()).unwrap();
         Self { _dir: dir, remote }
     }
 
