@@ -163,8 +163,9 @@ impl Incoming {
         let acceptor = TlsAcceptor::from(Arc::clone(&tls.current().server));
         let shake_hands = shake_hands(acceptor, tcp, admission, self.trouble.clone());
         self.handshakes.spawn(async move {
-            let _counted = shaking;
-            shake_hands.await
+            let done = shake_hands.await;
+            drop(shaking);
+            done
         });
     }
 }
