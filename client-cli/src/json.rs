@@ -19,7 +19,7 @@ pub(crate) use event::EventView;
 pub(crate) use model::ModelsView;
 pub(crate) use session::{DetailView, SessionView};
 pub(crate) use status::{StatusView, VersionView};
-pub(crate) use usage::UsageReportView;
+pub(crate) use usage::{UsageReportView, UsageRowView};
 
 /// Turns `DELIVERY_QUEUE` into `queue`.
 fn short_name(full: &'static str, prefix: &str) -> String {

@@ -13,7 +13,7 @@ use crate::app::{App, rpc_failure};
 use crate::chat::terminal::Size;
 use crate::cli::JsonArgs;
 use crate::exit::{Exit, Failure};
-use crate::json::StatusView;
+use crate::json::{StatusView, UsageRowView};
 use crate::markdown::{Look, prefixed_rows};
 use crate::server::Server;
 
@@ -22,9 +22,11 @@ pub(super) async fn run(args: &JsonArgs, app: &App) -> Result<Exit, Failure> {
     let client = app.running_client().await?;
     let status = fetch(&client).await?;
     if args.json {
+        let today = usage::today_row(&client).await;
         let mut view = StatusView::from(&status);
         view.context = app.server().and_then(|server| server.context.as_deref());
         view.server = app.server().map(Server::url);
+        view.today = today.as_ref().map(UsageRowView::from);
         app.output.json(&view)?;
     } else {
         if let Some(server) = app.server() {

@@ -62,13 +62,18 @@ pub(crate) async fn fetch(
 
 /// What was used today, in one line; none when a daemon of another release does not tell.
 pub(crate) async fn today_line(client: &Client) -> Option<String> {
-    let today = v1::GetUsageRequest { from_day: today(), ..Default::default() };
-    let total = fetch(client, today).await.ok()?.total?;
+    let total = today_row(client).await?;
     let requests = match total.requests {
         1 => "1 request".to_owned(),
         requests => format!("{requests} requests"),
     };
     Some(format!("{} ({requests}, {} tokens)", cost(&total), all_tokens(&total)))
+}
+
+/// The sums of today; none when a daemon of another release does not tell.
+pub(crate) async fn today_row(client: &Client) -> Option<v1::UsageRow> {
+    let today = v1::GetUsageRequest { from_day: today(), ..Default::default() };
+    fetch(client, today).await.ok()?.total
 }
 
 /// The day that it is (UTC), counted from 1970-01-01.

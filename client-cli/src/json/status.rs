@@ -3,6 +3,8 @@
 use agentd_proto::v1;
 use serde::Serialize;
 
+use super::usage::UsageRowView;
+
 /// The daemon's state.
 #[derive(Debug, Serialize)]
 pub(crate) struct StatusView<'a> {
@@ -10,6 +12,8 @@ pub(crate) struct StatusView<'a> {
     pub(crate) context: Option<&'a str>,
     /// Its URL; `null` on this machine.
     pub(crate) server: Option<String>,
+    /// What requests used today (UTC); `null` when the daemon does not tell.
+    pub(crate) today: Option<UsageRowView<'a>>,
     version: &'a str,
     pid: u32,
     started_at_ms: i64,
@@ -88,6 +92,7 @@ impl<'a> From<&'a v1::GetStatusResponse> for StatusView<'a> {
         Self {
             context: None,
             server: None,
+            today: None,
             version,
             pid: *pid,
             started_at_ms: *started_at_ms,

@@ -14,8 +14,9 @@ pub(crate) struct UsageReportView<'a> {
     cache_hit_permille: u32,
 }
 
+/// Sums of several requests.
 #[derive(Debug, Serialize)]
-struct UsageRowView<'a> {
+pub(crate) struct UsageRowView<'a> {
     key: &'a str,
     title: &'a str,
     requests: u64,

@@ -193,6 +193,8 @@ async fn figures_are_handed_out_on_loopback_and_not_to_web_pages() {
         "content-type: application/openmetrics-text",
         "outcome=\"ok\"} ",
         "agentd_sessions_live 1",
+        "# TYPE agentd_prompt_prefix_breaks counter",
+        "agentd_prompt_prefix_breaks_total 0",
         "agentd_resident_memory_bytes ",
         "# EOF",
     ] {
@@ -205,5 +207,28 @@ async fn figures_are_handed_out_on_loopback_and_not_to_web_pages() {
     }
     let answer = http(&address, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
+    daemon.terminate().await;
+}
+
+#[tokio::test]
+async fn status_as_json_has_what_today_cost() {
+    let llm = LlmServer::start().await;
+    let daemon = agentd()
+        .llm(&llm)
+        .set("models.scripted.prices.prompt", 1.0)
+        .set("models.scripted.prices.completion", 2.0)
+        .start()
+        .await;
+    let today = async || {
+        let status = run(daemon.home(), &["status", "--json"]).await;
+        serde_json::from_str::<serde_json::Value>(stdout(&status)).unwrap()["today"].clone()
+    };
+    assert_eq!(today().await["requests"], 0);
+    llm.push(Reply::text("hello"));
+    assert!(run(daemon.home(), &["send", "hi"]).await.status.success());
+    let today = today().await;
+    assert_eq!(today["requests"], 1);
+    // 10 tokens of prompt and 5 of the answer.
+    assert_eq!(today["cost"]["nano_usd"], 20_000, "{today}");
     daemon.terminate().await;
 }

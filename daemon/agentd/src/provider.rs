@@ -98,7 +98,8 @@ impl Models {
         }
         let (env, offline) = (&self.env, &self.offline);
         let found = Search { name, config: &config, env, wants_model, offline }.run().await?;
-        if !self.is_offline(&*found.provider) && !(wants_model && found.model.is_empty()) {
+        let lacks_model = wants_model && found.model.is_empty();
+        if !self.is_offline(&*found.provider) && !lacks_model {
             let mut kept = self.found.lock().unwrap_or_else(PoisonError::into_inner);
             kept.insert(name.to_owned(), (config, found.clone()));
         }

@@ -1,10 +1,11 @@
 //! The endpoint, its key and its model.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use agentd_domain::Effort;
 use agentd_engine::{ModelQuery, ModelSource as _, ResolvedModel};
-use agentd_llm::{InfoSource, LlmError, Message, ModelInfo, Request, StreamPart};
+use agentd_llm::{InfoSource, LlmError, Message, ModelInfo, Request, Restart, StreamPart};
 use futures_util::StreamExt as _;
 use tokio::time::{Instant, timeout};
 
@@ -15,6 +16,9 @@ use crate::provider::{Models, Unusable};
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Tokens that the answer may have; reasoning models need some before the first word.
 const ANSWER_TOKENS: u32 = 256;
+
+/// Code of an error that says that the key was refused.
+const REFUSED: &str = "PROVIDER_AUTH";
 
 const KEY: &str = "key";
 const ENDPOINT: &str = "endpoint";
@@ -78,6 +82,11 @@ fn key(place: Option<&str>, base_url: &str, endpoint: &Check, is_refused: bool) 
             Check::ok(KEY, format!("{base_url} takes the one in {place}"))
         }
         (Some(place), _) => Check::ok(KEY, format!("there is one in {place}; it was not tried")),
+        (None, _) if is_refused => Check::fail(
+            KEY,
+            format!("{base_url} wants one, and none was sent"),
+            "set provider.api_key_file, or name a variable in provider.api_key_env",
+        ),
         (None, Outcome::Ok) => Check::ok(KEY, format!("there is none, and {base_url} wants none")),
         (None, _) => Check::ok(KEY, "there is none"),
     }
@@ -95,27 +104,44 @@ async fn endpoint(resolved: &ResolvedModel) -> (Check, bool) {
         }
         Ok(Err(error)) => {
             let check = Check::fail(ENDPOINT, format!("{place}: {error}"), error.hint());
-            (check, matches!(error, LlmError::Auth { .. }))
+            (check, matches!(error, LlmError::Auth { .. } | LlmError::NoKey { .. }))
         }
-        Ok(Ok(())) => {
+        Ok(Ok(Some(other))) => {
+            let Restart { model, error, .. } = &other;
+            let message = &error.message;
+            let detail = format!("{place} did not answer, {model} did in its place: {message}");
+            let check = Check::fail(ENDPOINT, detail, error.hint.as_str());
+            (check, error.code == REFUSED)
+        }
+        Ok(Ok(None)) => {
             let detail = format!("{place} answered in {} ms", started.elapsed().as_millis());
             (Check::ok(ENDPOINT, detail), false)
         }
     }
 }
 
-async fn answer(resolved: &ResolvedModel) -> Result<(), LlmError> {
+/// Asks as a turn does. Some: a fallback answered, with its name and why the model itself did not.
+async fn answer(resolved: &ResolvedModel) -> Result<Option<Restart>, LlmError> {
     let limit = resolved.max_output_tokens.unwrap_or(ANSWER_TOKENS).min(ANSWER_TOKENS);
     let request = Request {
         model: resolved.model.clone(),
+        info: Arc::clone(&resolved.info),
+        effort: resolved.effort.and_then(|effort| effort.effective),
         messages: vec![Message::user("Answer with the word OK.")],
         max_output_tokens: Some(limit),
         ..Request::default()
     };
     let mut stream = resolved.provider.stream(request).await?;
+    let mut other: Option<Restart> = None;
     while let Some(part) = stream.next().await {
-        if let StreamPart::Finished(_) = part? {
-            return Ok(());
+        match part? {
+            StreamPart::Finished(_) => return Ok(other),
+            StreamPart::Restarted(restart) => match &mut other {
+                Some(other) => other.model = restart.model,
+                None if restart.model == resolved.model => {}
+                None => other = Some(restart),
+            },
+            StreamPart::Text(_) | StreamPart::Reasoning(_) => {}
         }
     }
     Err(LlmError::Cut)

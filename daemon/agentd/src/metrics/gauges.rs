@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use agentd_engine::Engine;
+use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::{Registry, Unit};
 
@@ -24,6 +25,14 @@ impl Gauges {
         let mut registry = Registry::with_prefix("agentd");
         self.metrics.register(&mut registry);
         let stats = self.engine.stats();
+        // Counted by the engine since the start, hence read here; the text format adds `_total`.
+        let prefix_breaks = Counter::<u64>::default();
+        prefix_breaks.inc_by(stats.prefix_breaks);
+        registry.register(
+            "prompt_prefix_breaks",
+            "Requests that broke their session's cached prefix without a reason",
+            prefix_breaks,
+        );
         let mut gauge = |name: &str, help: &str, value: u64| {
             let gauge = Gauge::<u64, AtomicU64>::default();
             gauge.set(value);

@@ -266,7 +266,8 @@ async fn sc_03_the_credential_that_nobody_names_is_for_the_endpoint_that_is_conf
     let directory = dir.path().display().to_string();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let local = listener.local_addr().unwrap();
-    let heard = tokio::spawn(first_request(listener));
+    let mut heard = tokio::task::JoinSet::new();
+    heard.spawn(first_request(listener));
     let credentials = ("CREDENTIALS_DIRECTORY", directory.as_str());
     let has_key = async |config: &str, env: &[(&str, &str)]| {
         let models = models(config, env);
@@ -280,7 +281,7 @@ async fn sc_03_the_credential_that_nobody_names_is_for_the_endpoint_that_is_conf
     assert!(!has_key("", &family).await, "it came from the environment");
     let auto = format!("provider = {{ local_servers = [\"{local}\"], model = \"m\" }}");
     assert!(!has_key(&auto, &[credentials]).await, "it was found on this machine");
-    assert!(!heard.await.unwrap().contains("sk-credential"));
+    assert!(!heard.join_next().await.unwrap().unwrap().contains("sk-credential"));
 }
 
 /// Lists a model to whoever comes first, and gives what was asked.
@@ -297,12 +298,14 @@ async fn first_request(listener: tokio::net::TcpListener) -> String {
     String::from_utf8_lossy(&request[..length]).into_owned()
 }
 
-/// A server that hangs up on everybody, and how many came.
-async fn hangs_up() -> (std::net::SocketAddr, Arc<std::sync::atomic::AtomicUsize>) {
+/// A server that hangs up on everybody while the set lives, and how many came.
+async fn hangs_up(
+    tasks: &mut tokio::task::JoinSet<()>,
+) -> (std::net::SocketAddr, Arc<std::sync::atomic::AtomicUsize>) {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let (address, count) = (listener.local_addr().unwrap(), Arc::default());
     let counter: Arc<std::sync::atomic::AtomicUsize> = Arc::clone(&count);
-    tokio::spawn(async move {
+    tasks.spawn(async move {
         while let Ok((stream, _peer)) = listener.accept().await {
             counter.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
             drop(stream);
@@ -313,7 +316,8 @@ async fn hangs_up() -> (std::net::SocketAddr, Arc<std::sync::atomic::AtomicUsize
 
 #[tokio::test]
 async fn a_fallback_that_cannot_be_asked_is_left_alone_for_a_minute() {
-    let (address, count) = hangs_up().await;
+    let mut tasks = tokio::task::JoinSet::new();
+    let (address, count) = hangs_up(&mut tasks).await;
     let came = || count.load(std::sync::atomic::Ordering::SeqCst);
     let config = |fallback: &str| {
         format!(

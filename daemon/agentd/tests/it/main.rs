@@ -30,3 +30,4 @@ mod supervised;
 mod titles;
 mod turns;
 mod upgrade;
+mod usage;

@@ -110,7 +110,38 @@ async fn a_fallback_at_another_endpoint_answers_when_the_model_cannot() {
     let mut ann = daemon.driver("ann").await;
     ann.ask("hello").await;
     assert_eq!(llm.requests().last().unwrap().model(), "spare");
+    // The session says who was to answer, and who did.
+    assert_eq!(last_start(&ann).model, "scripted");
+    let log = ann.log().await;
+    let bodies = log.iter().filter_map(|event| event.body.as_ref());
+    let answered = bodies.filter_map(|body| match body {
+        Body::UsageRecorded(usage)
+            if usage.usage.is_some_and(|used| used.completion_tokens > 0) =>
+        {
+            Some(usage.model.as_str())
+        }
+        _ => None,
+    });
+    assert_eq!(answered.collect::<Vec<_>>(), ["spare"]);
     daemon.stop().await;
+}
+
+#[tokio::test]
+async fn a_session_s_model_and_effort_survive_export_and_import() {
+    let llm = LlmServer::start().await;
+    let daemon = Daemon::builder().llm(&llm).start().await;
+    let mut ann = daemon.driver("ann").await;
+    update(&ann, Some("gpt-oss"), Some(v1::Effort::High)).await;
+    ann.ask("hello").await;
+    let lines = crate::sessions::export(ann.client(), ann.session_id()).await;
+    let other = Daemon::builder().llm(&llm).start().await;
+    let id = "01JZ0000000000000000000007";
+    let session = crate::sessions::import(&other.client().await, id, &lines, 65_536).await.unwrap();
+    assert_eq!((session.model.as_str(), session.effort()), ("gpt-oss", v1::Effort::High));
+    let mut copy = other.attach("bob", id).await;
+    assert_eq!(asked(&mut copy, &llm).await, ("gpt-oss".to_owned(), json!("high")));
+    daemon.stop().await;
+    other.stop().await;
 }
 
 #[tokio::test]

@@ -29,7 +29,7 @@ async fn fork(
     Ok(forked.into_inner().session.unwrap())
 }
 
-async fn export(client: &Client, session_id: &str) -> Vec<u8> {
+pub(crate) async fn export(client: &Client, session_id: &str) -> Vec<u8> {
     let mut lines = Vec::new();
     let (mut from_seq, mut from_byte) = (1, 0);
     while from_seq != 0 {
@@ -43,7 +43,7 @@ async fn export(client: &Client, session_id: &str) -> Vec<u8> {
 }
 
 /// Imports in chunks of `size` bytes, each sent twice as after a lost answer.
-async fn import(
+pub(crate) async fn import(
     client: &Client,
     session_id: &str,
     lines: &[u8],

@@ -88,3 +88,76 @@ async fn roles_and_fallbacks_that_cannot_be_asked_are_named() {
     assert_eq!(role.outcome, Outcome::Fail);
     assert_eq!(role.detail, "roles.cheap.model none/tiny: there is no model server");
 }
+
+/// Answers with these parts, and keeps what it was asked.
+#[derive(Debug)]
+struct Scripted {
+    parts: Vec<StreamPart>,
+    asked: std::sync::Mutex<Vec<Request>>,
+}
+
+#[async_trait::async_trait]
+impl agentd_llm::Provider for Scripted {
+    fn kind(&self) -> &'static str {
+        "test"
+    }
+
+    fn base_url(&self) -> &'static str {
+        "http://main.test/v1"
+    }
+
+    async fn stream(&self, request: Request) -> Result<agentd_llm::ResponseStream, LlmError> {
+        self.asked.lock().unwrap().push(request);
+        let parts = self.parts.clone().into_iter().map(Ok);
+        Ok(Box::pin(futures_util::stream::iter(parts)))
+    }
+
+    async fn models(&self) -> Result<Vec<String>, LlmError> {
+        Ok(Vec::new())
+    }
+}
+
+#[tokio::test]
+async fn an_answer_of_a_fallback_is_not_the_model_s_own() {
+    let restarted = |model: &str| {
+        let error = LlmError::Auth { status: 401, message: "no such key".to_owned() };
+        let model = model.to_owned();
+        StreamPart::Restarted(Restart { attempt: 2, model, error: error.report() })
+    };
+    let finished = StreamPart::Finished(agentd_llm::Completion {
+        finish: agentd_llm::Finish::Done,
+        tool_calls: Vec::new(),
+        usage: None,
+        native: None,
+    });
+    let check = async |mut parts: Vec<StreamPart>| {
+        parts.push(finished.clone());
+        let provider = Arc::new(Scripted { parts, asked: std::sync::Mutex::default() });
+        let info = Arc::new(ModelInfo { max_output_tokens: Some(77), ..ModelInfo::default() });
+        let effort =
+            agentd_domain::EffortChoice { requested: Effort::Max, effective: Some(Effort::High) };
+        let resolved = ResolvedModel {
+            provider: Arc::clone(&provider) as Arc<dyn agentd_llm::Provider>,
+            model: "main".to_owned(),
+            context_tokens: info.context_tokens,
+            max_output_tokens: None,
+            effort: Some(effort),
+            info: Arc::clone(&info),
+        };
+        let checked = endpoint(&resolved).await;
+        let asked = provider.asked.lock().unwrap().pop().unwrap();
+        assert_eq!((&asked.info, asked.effort), (&info, Some(Effort::High)), "as a turn asks");
+        checked
+    };
+    let (own, _) = check(Vec::new()).await;
+    assert_eq!(own.outcome, Outcome::Ok);
+    let (again, _) = check(vec![restarted("main")]).await;
+    assert_eq!(again.outcome, Outcome::Ok, "another attempt of its own: {again:?}");
+    let (other, is_refused) = check(vec![restarted("spare"), restarted("last")]).await;
+    assert_eq!((other.outcome, is_refused), (Outcome::Fail, true));
+    assert_eq!(
+        other.detail,
+        "main at http://main.test/v1 did not answer, last did in its place: the provider refused \
+         the API key (401): no such key"
+    );
+}
