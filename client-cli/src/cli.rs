@@ -155,8 +155,8 @@ Examples:
     Doctor(DoctorArgs),
     /// Show what the daemon logs
     #[command(after_help = "\
-A daemon keeps its newest records in memory, 10,000 at most. With --follow the command
-waits for a daemon that goes away to come back, until Ctrl-C.
+A daemon keeps its newest records in memory, 10,000 at most. With --follow
+the command waits for a daemon that goes away to come back, until Ctrl-C.
 
 Examples:
   agentctl logs
