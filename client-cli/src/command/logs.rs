@@ -85,6 +85,10 @@ async fn follow(
     };
     let channel = match client.open_stream_channel().await {
         Ok(channel) => channel,
+        // It went away as soon as it was found.
+        Err(error) if request.follow => {
+            return Ok(Some(tonic::Status::unavailable(error.to_string()).into()));
+        }
         Err(error) => {
             let what = "cannot reach the daemon";
             return Err(Failure::new(Exit::Unreachable, what).because(&error).hint(error.hint()));

@@ -80,7 +80,7 @@ async fn a_log_that_is_followed_outlives_its_daemon() {
     let mut lines = BufReader::new(follow.stdout.take().unwrap()).lines();
     next_with(&mut lines, "ready").await;
     daemon.terminate().await;
-    next_with(&mut lines, "stopping").await;
+    next_with(&mut lines, "told to stop").await;
     let again = agentd().home(&home).start().await;
     next_with(&mut lines, "ready").await;
     follow.kill().await.unwrap();

@@ -166,6 +166,9 @@ impl Control {
         let mut successor = self.successor_mut();
         if successor.take().is_some() {
             tracing::info!("told to stop: no other binary takes over");
+        } else {
+            // Before the streams end: whoever follows the log shall read it.
+            tracing::info!("told to stop");
         }
         self.inner.stop.cancel();
     }
