@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use agentd_domain::ErrorReport;
 
+/// A wait that is too long to be called a moment.
+const A_MOMENT: Duration = Duration::from_secs(60);
+
 /// Why a model request failed. Texts never hold a key.
 #[derive(Debug, thiserror::Error)]
 pub enum LlmError {
@@ -243,6 +246,9 @@ impl LlmError {
             Self::IdleTimeout { .. } => {
                 "send it again, or raise provider.idle_timeout_ms for a slow model"
             }
+            Self::RateLimited { retry_after: Some(wait), .. } if *wait > A_MOMENT => {
+                "wait, or use another model; `agentctl reload` forgets the pause"
+            }
             Self::Cut | Self::Empty | Self::RateLimited { .. } | Self::Server { .. } => {
                 "send it again in a moment"
             }
@@ -298,6 +304,16 @@ mod tests {
         };
         check(0, "");
         check(503, " (503)");
+    }
+
+    #[test]
+    fn a_long_pause_comes_with_a_way_out() {
+        let hint = |seconds| {
+            let retry_after = Some(Duration::from_secs(seconds));
+            LlmError::RateLimited { message: "m".to_owned(), retry_after }.hint()
+        };
+        assert_eq!(hint(5), "send it again in a moment");
+        assert!(hint(3600).contains("agentctl reload"), "{}", hint(3600));
     }
 
     #[test]

@@ -2,7 +2,9 @@
 
 mod answer_stream;
 pub(crate) mod call;
+pub(crate) mod counts;
 mod decoder;
+pub(crate) mod mend;
 mod parts;
 pub(crate) mod sse;
 pub(crate) mod surrogates;

@@ -9,6 +9,7 @@ use super::event::{BlockStart, Delta, Event, WireUsage};
 use super::open_block::{BlockKind, OpenBlock};
 use crate::http::error_text::ErrorText;
 use crate::http::refusal::Refusal;
+use crate::stream::mend::mend;
 use crate::stream::sse::SseEvent;
 use crate::stream::wire_text::WireText;
 use crate::stream::{AnswerDecoder, BodyEnd, Parts, not_understood};
@@ -41,6 +42,8 @@ pub(crate) struct MessagesDecoder {
     wants_gap: bool,
     finish: Option<Finish>,
     usage: WireUsage,
+    /// Some counts cannot be read, so those that can are not all.
+    is_usage_odd: bool,
     is_done: bool,
     has_events: bool,
 }
@@ -86,7 +89,7 @@ impl AnswerDecoder for MessagesDecoder {
         Ok(Completion {
             finish,
             tool_calls: self.blocks.iter().filter_map(|block| block.call(finish)).collect(),
-            usage: self.usage.into_usage(),
+            usage: self.usage.into_usage().filter(|_| !self.is_usage_odd),
             native: self.native(),
         })
     }
@@ -102,6 +105,7 @@ impl MessagesDecoder {
             wants_gap: false,
             finish: None,
             usage: WireUsage::default(),
+            is_usage_odd: false,
             is_done: false,
             has_events: false,
         }
@@ -156,6 +160,7 @@ impl MessagesDecoder {
             b"error" => Err(Refusal::from_event(data).into_error(&self.error_text)),
             // Also the name of an event that has none, which says nothing.
             b"message" if event.content.is_some() => self.on_whole_message(event),
+            b"" => self.on_untyped(data),
             // Pings, ends of blocks, and what will be new.
             _ => Ok(()),
         }
@@ -260,10 +265,10 @@ impl MessagesDecoder {
     }
 
     fn on_usage(&mut self, usage: Option<&RawValue>) {
-        if let Some(usage) = usage
-            && let Ok(usage) = serde_json::from_str::<Option<WireUsage>>(usage.get())
-        {
-            self.usage.update(usage.unwrap_or_default());
+        match usage.map(|usage| serde_json::from_str::<Option<WireUsage>>(usage.get())) {
+            Some(Ok(usage)) => self.usage.update(usage.unwrap_or_default()),
+            Some(Err(_odd)) => self.is_usage_odd = true,
+            None => {}
         }
     }
 
@@ -294,7 +299,8 @@ impl MessagesDecoder {
     }
 
     /// An event that does not have the form of those that are known. Bytes that are no UTF-8 are
-    /// replaced; several events in one, from servers that forget the empty line, are read one by one.
+    /// replaced; several events in one, from servers that forget the empty line, are read one by one;
+    /// known mistakes are put right.
     #[cold]
     fn on_odd_event(
         &mut self,
@@ -321,7 +327,20 @@ impl MessagesDecoder {
         if kind.is_some_and(|kind| !KNOWN.contains(&kind)) {
             return Ok(());
         }
-        Err(not_understood(&self.error_text, error, data))
+        if kind.is_none() && name.is_empty() {
+            self.on_untyped(data)?;
+        }
+        let mended = mend(data);
+        match mended.as_deref().map(serde_json::from_slice) {
+            Some(Ok(event)) => self.on_typed(name, event, data),
+            _ => Err(not_understood(&self.error_text, error, data)),
+        }
+    }
+
+    /// An object without a type: an error in a form of its own, or something to ignore.
+    #[cold]
+    fn on_untyped(&self, data: &[u8]) -> Result<(), LlmError> {
+        Refusal::bare(data).map_or(Ok(()), |refusal| Err(refusal.into_error(&self.error_text)))
     }
 }
 

@@ -6,6 +6,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::stream::counts::{count, details};
 use crate::stream::wire_text::{WireIndex, WireText};
 
 /// One event, or a whole message.
@@ -82,16 +83,22 @@ pub(super) struct BlockStart<'a> {
 #[serde(default)]
 pub(super) struct WireUsage {
     /// What was neither read from the cache nor written into it.
+    #[serde(deserialize_with = "count")]
     input_tokens: Option<u64>,
+    #[serde(deserialize_with = "count")]
     cache_read_input_tokens: Option<u64>,
+    #[serde(deserialize_with = "count")]
     cache_creation_input_tokens: Option<u64>,
+    #[serde(deserialize_with = "count")]
     output_tokens: Option<u64>,
+    #[serde(deserialize_with = "details")]
     output_tokens_details: Option<OutputDetails>,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 struct OutputDetails {
+    #[serde(deserialize_with = "count")]
     thinking_tokens: Option<u64>,
 }
 

@@ -69,12 +69,13 @@ impl Plan {
         }
     }
 
-    /// The model may think in this request, or thinks unless told otherwise.
+    /// The model may think in this request, or thinks unless told otherwise. So may one that nothing is
+    /// known of: some that speak this API refuse to go on without their thinking.
     pub(super) fn keeps_thinking(&self, info: &ModelInfo) -> bool {
         match self.thinking {
             Some(Thinking::Disabled) => false,
             Some(Thinking::Enabled { .. } | Thinking::Adaptive { .. }) => true,
-            None => info.reasoning.form == EffortForm::Adaptive,
+            None => matches!(info.reasoning.form, EffortForm::Adaptive | EffortForm::None),
         }
     }
 

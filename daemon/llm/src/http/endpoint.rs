@@ -16,7 +16,6 @@ use super::client::{Reach, http_client, innermost};
 use super::error_text::ErrorText;
 use super::models;
 use super::refusal::{Refusal, retry_after};
-use crate::stream::sse::SseDecoder;
 use crate::stream::{AnswerDecoder, AnswerStream, BodyFormat, Limits};
 use crate::{LlmError, ResponseStream, Secret, Timeouts};
 
@@ -144,11 +143,6 @@ impl Endpoint {
             let detail = format!("{} sends a web page instead of an answer", self.shown_url);
             return Err(LlmError::Protocol { detail });
         }
-        let format = if content_type.contains("/json") {
-            BodyFormat::Whole(Vec::new())
-        } else {
-            BodyFormat::Events(SseDecoder::default())
-        };
         let limits = Limits {
             // Some servers name a wrong type, so that the body decides.
             nothing_understood: (!is_known_type(&content_type)).then(|| {
@@ -159,7 +153,7 @@ impl Endpoint {
             ..Limits::new(&self.shown_url, self.timeouts, first_byte_by, self.max_answer_bytes)
         };
         let body = response.bytes_stream().boxed();
-        Ok(Box::pin(AnswerStream::new(body, format, decoder, limits)))
+        Ok(Box::pin(AnswerStream::new(body, BodyFormat::Unknown, decoder, limits)))
     }
 
     /// Names of the models that `GET PATH?QUERY` lists, sorted, at most 200.

@@ -55,13 +55,22 @@ impl Refusal {
         Self::from_json(&value)
     }
 
+    /// Reads data that is nothing the API knows, if it is an error in a form of its own.
+    pub(crate) fn bare(data: &[u8]) -> Option<Self> {
+        let value = serde_json::from_slice::<Value>(data).ok()?;
+        let says = |field: &&str| value.get(field).is_some_and(|said| !said.is_null());
+        let is_error = value.get("object").and_then(Value::as_str) == Some("error")
+            || MESSAGE_FIELDS.iter().any(says);
+        is_error.then(|| Self::from_json(&value))
+    }
+
     /// Reads an error object: `{"error": {...}}`, the inner object, a text, or a list of them.
     pub(crate) fn from_json(value: &Value) -> Self {
         let value = value.get(0).unwrap_or(value);
         let error = value.get("error").filter(|error| !error.is_null()).unwrap_or(value);
         let message = match error {
             Value::String(text) => text.clone(),
-            _ => ["message", "detail", "error_msg"]
+            _ => MESSAGE_FIELDS
                 .iter()
                 .filter_map(|field| error.get(field).or_else(|| value.get(field)))
                 .map(text_of)
@@ -144,6 +153,8 @@ impl Refusal {
     }
 }
 
+/// Fields in which errors say what is wrong.
+const MESSAGE_FIELDS: &[&str] = &["message", "detail", "error_msg"];
 const QUOTA_CODES: &[&str] = &[
     "insufficient_quota",
     "billing_hard_limit_reached",

@@ -2,12 +2,11 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
-
 use super::chunk::{Chunk, Delta, FunctionDelta, WireUsage};
 use super::tool_calls::{CallAssembler, Fragment};
 use crate::http::error_text::ErrorText;
 use crate::http::refusal::Refusal;
+use crate::stream::mend::mend;
 use crate::stream::sse::SseEvent;
 use crate::stream::wire_text::WireText;
 use crate::stream::{AnswerDecoder, BodyEnd, Parts, not_understood};
@@ -114,17 +113,14 @@ impl ChatDecoder {
         {
             return Err(self.refusal(data));
         }
-        if let Some(usage) = chunk.usage
+        let usage = chunk.any_usage();
+        if let Some(usage) = usage
             && let Ok(usage) = serde_json::from_str::<WireUsage>(usage.get())
         {
             self.usage = usage.into_usage().or(self.usage);
         }
         let Some(choices) = chunk.choices else {
-            return if chunk.usage.is_none() {
-                self.on_message_without_choices(data)
-            } else {
-                Ok(())
-            };
+            return if usage.is_none() { self.on_message_without_choices(data) } else { Ok(()) };
         };
         self.has_chunks = true;
         for choice in choices {
@@ -198,14 +194,11 @@ impl ChatDecoder {
     /// An object that is no chunk: an error in another shape, or something to ignore.
     #[cold]
     fn on_message_without_choices(&mut self, data: &[u8]) -> Result<(), LlmError> {
-        let Ok(value) = serde_json::from_slice::<Value>(data) else { return Ok(()) };
-        let is_error = value.get("object").and_then(Value::as_str) == Some("error")
-            || ["message", "detail", "error_msg"].iter().any(|field| value.get(field).is_some());
-        if is_error { Err(self.refusal(data)) } else { Ok(()) }
+        Refusal::bare(data).map_or(Ok(()), |refusal| Err(refusal.into_error(&self.error_text)))
     }
 
     /// An event that is no chunk. Bytes that are no UTF-8 are replaced; several chunks in one event,
-    /// from servers that forget the empty line, are read one by one.
+    /// from servers that forget the empty line, are read one by one; known mistakes are put right.
     #[cold]
     fn on_odd_event(&mut self, data: &[u8], error: &serde_json::Error) -> Result<(), LlmError> {
         if std::str::from_utf8(data).is_err() {
@@ -217,7 +210,11 @@ impl ChatDecoder {
             }
             return Ok(());
         }
-        Err(not_understood(&self.error_text, error, data))
+        let mended = mend(data);
+        match mended.as_deref().map(serde_json::from_slice) {
+            Some(Ok(chunk)) => self.on_chunk(chunk, data),
+            _ => Err(not_understood(&self.error_text, error, data)),
+        }
     }
 
     #[cold]

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::stream::counts::{count, details};
 use crate::stream::wire_text::{WireIndex, WireText};
 
 /// One chunk, or a whole answer from a server that does not stream.
@@ -18,6 +19,25 @@ pub(super) struct Chunk<'a> {
     pub(super) usage: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) error: Option<&'a RawValue>,
+    /// Groq's own fields.
+    #[serde(borrow, default)]
+    x_groq: Option<Extension<'a>>,
+}
+
+/// Fields that only one server has.
+#[derive(Debug, Deserialize)]
+struct Extension<'a> {
+    #[serde(borrow, default)]
+    usage: Option<&'a RawValue>,
+}
+
+impl<'a> Chunk<'a> {
+    /// The token counts, wherever they stand: Moonshot sends them in a choice, Groq in its own field.
+    pub(super) fn any_usage(&self) -> Option<&'a RawValue> {
+        let of_choice = || self.choices.iter().flatten().find_map(|choice| choice.usage);
+        let of_extension = || self.x_groq.as_ref().and_then(|extension| extension.usage);
+        self.usage.or_else(of_choice).or_else(of_extension)
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -31,6 +51,8 @@ pub(super) struct Choice<'a> {
     pub(super) message: Option<Delta<'a>>,
     #[serde(borrow, default)]
     pub(super) finish_reason: Option<WireText<'a>>,
+    #[serde(borrow, default)]
+    usage: Option<&'a RawValue>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -81,23 +103,30 @@ impl<'a> FunctionDelta<'a> {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct WireUsage {
+    #[serde(deserialize_with = "count")]
     prompt_tokens: Option<u64>,
+    #[serde(deserialize_with = "count")]
     completion_tokens: Option<u64>,
+    #[serde(deserialize_with = "details")]
     completion_tokens_details: Option<CompletionDetails>,
+    #[serde(deserialize_with = "details")]
     prompt_tokens_details: Option<PromptDetails>,
     /// DeepSeek's name for cached tokens.
+    #[serde(deserialize_with = "count")]
     prompt_cache_hit_tokens: Option<u64>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct CompletionDetails {
+    #[serde(deserialize_with = "count")]
     reasoning_tokens: Option<u64>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct PromptDetails {
+    #[serde(deserialize_with = "count")]
     cached_tokens: Option<u64>,
 }
 

@@ -10,6 +10,7 @@ use super::output::Output;
 use super::output_item::{ItemKind, OutputItem};
 use crate::http::error_text::ErrorText;
 use crate::http::refusal::Refusal;
+use crate::stream::mend::mend;
 use crate::stream::sse::SseEvent;
 use crate::stream::wire_text::WireText;
 use crate::stream::{AnswerDecoder, BodyEnd, Parts, not_understood};
@@ -55,7 +56,7 @@ impl AnswerDecoder for ResponsesDecoder {
         let is_response = response.output.is_some()
             || response.object.as_ref().is_some_and(|object| *object.0 == *b"response");
         if !is_response {
-            return Ok(());
+            return self.on_untyped(body);
         }
         self.on_end(b"", response)
     }
@@ -174,6 +175,7 @@ impl ResponsesDecoder {
             }
             b"error" => Err(self.refusal(data)),
             _ if is_error(event.error) => Err(self.refusal(data)),
+            b"" => self.on_untyped(data),
             // The start, ends of parts, and what will be new.
             _ => Ok(()),
         }
@@ -292,7 +294,7 @@ impl ResponsesDecoder {
 
     /// The place of the item that an event is about. One that was not announced begins now.
     fn item(&mut self, event: &Event<'_>, kind: ItemKind) -> Result<usize, LlmError> {
-        let id = event.item_id.as_ref().map(WireText::to_text).unwrap_or_default();
+        let id = event.item_id.as_ref().map(|id| id.0.to_text()).unwrap_or_default();
         let index = event.output_index.and_then(|index| index.0);
         match self.items.find(kind, index, &id) {
             Some(at) => Ok(at),
@@ -377,6 +379,12 @@ impl ResponsesDecoder {
             .map_err(|error| not_understood(&self.error_text, &error, raw.get().as_bytes()))
     }
 
+    /// An object without a type: an error in a form of its own, or something to ignore.
+    #[cold]
+    fn on_untyped(&self, data: &[u8]) -> Result<(), LlmError> {
+        Refusal::bare(data).map_or(Ok(()), |refusal| Err(refusal.into_error(&self.error_text)))
+    }
+
     #[cold]
     fn refusal(&self, data: &[u8]) -> LlmError {
         Refusal::from_event(data).into_error(&self.error_text)
@@ -384,7 +392,7 @@ impl ResponsesDecoder {
 
     /// An event that does not have the form of those that are known. Bytes that are no UTF-8 are
     /// replaced; several events in one, from servers that forget the empty line, are read one by one;
-    /// events that are not known may have any form.
+    /// events that are not known may have any form; known mistakes are put right.
     #[cold]
     fn on_odd_event(
         &mut self,
@@ -408,10 +416,17 @@ impl ResponsesDecoder {
             return Ok(());
         }
         let kind = head.ok().and_then(|head| head.r#type);
-        if kind.is_some_and(|kind| !is_known(&kind.0)) {
+        if kind.as_ref().is_some_and(|kind| !is_known(&kind.0)) {
             return Ok(());
         }
-        Err(not_understood(&self.error_text, error, data))
+        if kind.is_none() && name.is_empty() {
+            self.on_untyped(data)?;
+        }
+        let mended = mend(data);
+        match mended.as_deref().map(serde_json::from_slice) {
+            Some(Ok(event)) => self.on_typed(name, &event, data),
+            _ => Err(not_understood(&self.error_text, error, data)),
+        }
     }
 }
 

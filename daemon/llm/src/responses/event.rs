@@ -5,7 +5,8 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::stream::wire_text::{WireIndex, WireText};
+use crate::stream::counts::{count, details};
+use crate::stream::wire_text::{WireId, WireIndex, WireText};
 
 /// One event. A response that comes whole is read as the [`WireResponse`] that it is.
 #[derive(Debug, Deserialize)]
@@ -13,7 +14,7 @@ pub(super) struct Event<'a> {
     #[serde(borrow, default)]
     pub(super) r#type: Option<WireText<'a>>,
     #[serde(borrow, default)]
-    pub(super) item_id: Option<WireText<'a>>,
+    pub(super) item_id: Option<WireId<'a>>,
     #[serde(default)]
     pub(super) output_index: Option<WireIndex>,
     /// Number of the part of an item's content or summary.
@@ -70,7 +71,7 @@ pub(super) struct WireItem<'a> {
     #[serde(borrow, default)]
     pub(super) r#type: Option<WireText<'a>>,
     #[serde(borrow, default)]
-    pub(super) id: Option<WireText<'a>>,
+    pub(super) id: Option<WireId<'a>>,
     #[serde(borrow, default)]
     pub(super) status: Option<WireText<'a>>,
     /// Of a message; of reasoning from models that show it.
@@ -101,22 +102,29 @@ pub(super) struct WirePart<'a> {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct WireUsage {
+    #[serde(deserialize_with = "count")]
     input_tokens: Option<u64>,
+    #[serde(deserialize_with = "count")]
     output_tokens: Option<u64>,
+    #[serde(deserialize_with = "details")]
     input_tokens_details: Option<InputDetails>,
+    #[serde(deserialize_with = "details")]
     output_tokens_details: Option<OutputDetails>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct InputDetails {
+    #[serde(deserialize_with = "count")]
     cached_tokens: Option<u64>,
+    #[serde(deserialize_with = "count")]
     cache_write_tokens: Option<u64>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct OutputDetails {
+    #[serde(deserialize_with = "count")]
     reasoning_tokens: Option<u64>,
 }
 

@@ -71,7 +71,7 @@ impl OutputItem {
 
     pub(super) fn of(item: &WireItem<'_>, index: Option<u64>) -> Self {
         let kind = ItemKind::of(item.r#type.as_ref().map_or(b"", |kind| &kind.0));
-        Self::new(kind, index, text(item.id.as_ref()))
+        Self::new(kind, index, text(item.id.as_ref().map(|id| &id.0)))
     }
 
     pub(super) fn set_name(&mut self, name: Option<&WireText<'_>>) {

@@ -34,6 +34,8 @@ type Body = Pin<Box<dyn Stream<Item = reqwest::Result<Bytes>> + Send>>;
 /// How the body is written.
 #[derive(Debug)]
 pub(crate) enum BodyFormat {
+    /// Its first byte will tell: some servers name a wrong type, or none.
+    Unknown,
     /// An event stream.
     Events(SseDecoder),
     /// One JSON text, gathered here, from a server that does not stream.
@@ -175,8 +177,10 @@ impl<D: AnswerDecoder> AnswerStream<D> {
         }
         self.has_begun = true;
         self.has_progress = true;
+        let bytes = self.recognize(bytes);
         let Self { format, decoder, limits, .. } = self;
         match format {
+            BodyFormat::Unknown => Ok(()),
             BodyFormat::Events(events) => events.push(bytes, |event| on_event(decoder, event)),
             BodyFormat::Whole(body) if body.len() + bytes.len() > limits.max_bytes => {
                 Err(LlmError::TooLarge { limit: limits.max_bytes })
@@ -188,9 +192,36 @@ impl<D: AnswerDecoder> AnswerStream<D> {
         }
     }
 
+    /// Decides by the first byte of the body how it is written. Returns what is left to read.
+    fn recognize<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+        if !matches!(self.format, BodyFormat::Unknown) {
+            return bytes;
+        }
+        let bytes = bytes.trim_ascii_start();
+        let Some(first) = bytes.first() else { return bytes };
+        self.format = match first {
+            b'{' | b'[' => BodyFormat::Whole(Vec::new()),
+            _ => BodyFormat::Events(SseDecoder::default()),
+        };
+        let found = match first {
+            b'<' => Some("a web page"),
+            // A byte order mark is no fault.
+            0xef => None,
+            first if !first.is_ascii_graphic() => Some("something that is no text"),
+            _ => None,
+        };
+        if let Some(found) = found {
+            let base_url = &self.limits.base_url;
+            let detail = || format!("{base_url} sends {found} instead of an answer");
+            self.limits.nothing_understood.get_or_insert_with(detail);
+        }
+        bytes
+    }
+
     fn take_end(&mut self) -> Result<(), LlmError> {
         let decoder = &mut self.decoder;
         match &mut self.format {
+            BodyFormat::Unknown => {}
             BodyFormat::Events(events) => {
                 let last = events.finish(|event| on_event(decoder, event));
                 // Half a line is what a cut leaves behind, and says nothing about the protocol.
@@ -200,7 +231,15 @@ impl<D: AnswerDecoder> AnswerStream<D> {
                     return Err(error);
                 }
             }
-            BodyFormat::Whole(body) => decoder.on_whole_body(body)?,
+            BodyFormat::Whole(body) => {
+                let understood = decoder.on_whole_body(body);
+                if matches!(understood, Err(LlmError::Protocol { .. }))
+                    && let Some(detail) = self.limits.nothing_understood.take()
+                {
+                    return Err(LlmError::Protocol { detail });
+                }
+                understood?;
+            }
         }
         self.end(BodyEnd::Clean);
         Ok(())

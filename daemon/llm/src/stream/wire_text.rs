@@ -73,6 +73,17 @@ impl<'de> Visitor<'de> for TextVisitor {
     }
 }
 
+/// An id: a text, or a number from some servers.
+#[derive(Debug, Default)]
+pub(crate) struct WireId<'a>(pub(crate) WireText<'a>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for WireId<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = <&'de RawValue>::deserialize(deserializer)?;
+        WireText::of_any(raw).map(Self).map_err(D::Error::custom)
+    }
+}
+
 /// A number that some servers write as text, and others fill with -1 where it means nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WireIndex(pub(crate) Option<u64>);

@@ -12,6 +12,7 @@ use crate::support::{
 };
 
 const SHORT: Duration = Duration::from_millis(50);
+const RATE_LIMITED: &str = "PROVIDER_RATE_LIMITED";
 const CUT: &str = "PROVIDER_STREAM_CUT";
 
 on_every_api! {
@@ -25,6 +26,9 @@ on_every_api! {
     ps_05_the_reason_to_finish_is_passed_on,
     ps_10_a_second_attempt_knows_nothing_of_the_first,
     what_a_server_does_not_stream_is_understood,
+    ps_05_the_body_tells_its_form_whatever_its_type_says,
+    ps_05_an_error_in_the_place_of_an_answer_is_told,
+    token_counts_that_cannot_be_are_not_believed,
     errors_have_their_meaning_before_and_in_the_stream,
 }
 
@@ -158,6 +162,67 @@ async fn ps_10_a_second_attempt_knows_nothing_of_the_first(api: Api) {
     assert_eq!(second.calls(), [("y", "{\"b\":1}")]);
     let requests = llm.requests();
     assert_eq!(requests[0].raw, requests[1].raw);
+}
+
+/// An answer of one piece in the form of an API.
+fn whole_answer(api: Api) -> serde_json::Value {
+    match api {
+        Api::Chat => json!({"choices": [{"message": {"content": "A"}, "finish_reason": "stop"}]}),
+        Api::Messages => json!({
+            "type": "message",
+            "content": [{"type": "text", "text": "A"}],
+            "stop_reason": "end_turn",
+        }),
+        Api::Responses => json!({
+            "object": "response",
+            "status": "completed",
+            "output": [{"type": "message", "content": [{"type": "output_text", "text": "A"}]}],
+        }),
+    }
+}
+
+async fn ps_05_the_body_tells_its_form_whatever_its_type_says(api: Api) {
+    let answer = format!(" \n{:#}\n", whole_answer(api));
+    for content_type in ["text/event-stream", "text/plain", "application/json"] {
+        let read = answer_in(api, Reply::body(200, content_type, answer.clone())).await;
+        assert_eq!((read.text.as_str(), read.error_code()), ("A", ""), "{content_type}");
+    }
+    for (body, expect) in
+        [("<html>Log in</html>", "a web page"), ("\u{1}\u{8b} compressed\n\n", "no text")]
+    {
+        let error = answer_in(api, Reply::body(200, "text/event-stream", body)).await.error;
+        let error = error.expect("an error");
+        assert_eq!(error.code(), "PROVIDER_PROTOCOL");
+        assert!(error.to_string().contains(expect), "{error}");
+    }
+}
+
+async fn ps_05_an_error_in_the_place_of_an_answer_is_told(api: Api) {
+    for (body, code) in [
+        (r#"{"message":"the model is being loaded","code":503}"#, "PROVIDER_ERROR"),
+        (r#"{"detail":"the model is being loaded"}"#, "PROVIDER_ERROR"),
+        (r#"{"error":{"message":"is being loaded","code":"rate_limit_exceeded"}}"#, RATE_LIMITED),
+    ] {
+        let event = format!("data: {body}\n\n");
+        for reply in [
+            Reply::body(200, "application/json", body),
+            Reply::body(200, "text/event-stream", body),
+            Reply::body(200, "text/event-stream", event),
+        ] {
+            let error = answer_in(api, reply).await.error.expect("an error");
+            assert_eq!(error.code(), code, "{error}");
+            assert!(error.to_string().contains("being loaded"), "{error}");
+        }
+    }
+}
+
+async fn token_counts_that_cannot_be_are_not_believed(api: Api) {
+    for (count, is_believed) in [(1_000_000, true), (5_000_000_000, false)] {
+        let reply = Reply::sse().text_delta("A").finish("stop").usage(count, 5).done();
+        let usage = answer_in(api, reply).await.end.expect("an end").usage;
+        assert_eq!(usage.is_some_and(|usage| usage.prompt_tokens == count), is_believed);
+        assert_eq!(usage.is_some(), is_believed, "{usage:?}");
+    }
 }
 
 async fn what_a_server_does_not_stream_is_understood(api: Api) {

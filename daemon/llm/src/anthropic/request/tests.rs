@@ -243,6 +243,17 @@ fn ps_13_signed_thinking_goes_back_as_it_came_and_in_order() {
 }
 
 #[test]
+fn ps_13_thinking_of_a_model_that_nothing_is_known_of_goes_back() {
+    let request = request("some-model", None, tool_turn("some-model"));
+    let body = sent(&request);
+    assert!(body.get("thinking").is_none(), "{body}");
+    assert_eq!(types(&body["messages"][1])[..2], ["thinking", "redacted_thinking"]);
+    // One that thinks only when told to is not told so, and does without.
+    let told = self::request(BUDGETED, None, tool_turn(BUDGETED));
+    assert_eq!(types(&sent(&told)["messages"][1]), ["text", "tool_use"]);
+}
+
+#[test]
 fn ps_13_what_cannot_go_back_as_it_came_is_left_out_whole() {
     let check = |request: &Request, earlier: EarlierThinking, thinks: bool| {
         let body = sent_with(request, earlier);

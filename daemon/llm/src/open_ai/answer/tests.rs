@@ -199,6 +199,21 @@ fn errors_in_the_stream_end_the_answer() {
 }
 
 #[test]
+fn ta_01_known_mistakes_in_a_chunk_are_put_right() {
+    let text = |event: &str| fold(&[event, STOP], BodyEnd::Clean);
+    assert_eq!(text(r#"{"choices":[{"delta":{"content":42}}]}"#).1, "42");
+    assert_eq!(text(r#"{"choices":[{"delta":{"content":"a","content":"b"}}]}"#).1, "b");
+    let call = r#"{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}"#;
+    for calls in [call.to_owned(), format!("[null,{call}]")] {
+        let event = format!(r#"{{"choices":[{{"delta":{{"tool_calls":{calls}}}}}]}}"#);
+        let calls = text(&event).2.expect("an answer").tool_calls;
+        assert_eq!((calls.len(), calls[0].name.as_str()), (1, "f"), "{event}");
+    }
+    let ended = fold(&[HI, r#"{"choices":[{"delta":{},"finish_reason":0}]}"#], BodyEnd::Clean);
+    assert_eq!(ended.2, done(Finish::Done));
+}
+
+#[test]
 fn usage_is_read_in_every_form() {
     let usage = |json: &str| {
         let event = format!(r#"{{"choices":[],"usage":{json}}}"#);
@@ -230,6 +245,25 @@ fn usage_is_read_in_every_form() {
     assert_eq!(usage(r#"{"prompt_tokens_details":null}"#), None);
     assert_eq!(usage("null"), None);
     assert_eq!(usage(r#""odd""#), None);
+    assert_eq!(usage(r#"{"prompt_tokens":"7","completion_tokens":3.0}"#), counts(7, 3, 0, 0));
+    assert_eq!(usage(r#"{"prompt_tokens":-1,"completion_tokens":3}"#), None);
+    let details = r#"{"prompt_tokens":7,"completion_tokens":3,"prompt_tokens_details":"none"}"#;
+    assert_eq!(usage(details), counts(7, 3, 0, 0));
+    let elsewhere = |event: &str| fold(&[HI, event], BodyEnd::Clean).2.expect("an answer").usage;
+    assert_eq!(
+        elsewhere(
+            r#"{"choices":[{"delta":{},"finish_reason":"stop",
+                "usage":{"prompt_tokens":7,"completion_tokens":3}}]}"#
+        ),
+        counts(7, 3, 0, 0)
+    );
+    assert_eq!(
+        elsewhere(
+            r#"{"choices":[{"delta":{},"finish_reason":"stop"}],
+                "x_groq":{"usage":{"prompt_tokens":7,"completion_tokens":3}}}"#
+        ),
+        counts(7, 3, 0, 0)
+    );
 }
 
 #[test]

@@ -410,3 +410,18 @@ proptest! {
         prop_assert!(decoder.parts().content_bytes() <= 4000 + 1000);
     }
 }
+
+#[test]
+fn ta_01_ids_that_are_numbers_name_their_items() {
+    let item = json!({"type": "function_call", "id": 5, "call_id": 9, "name": "f"});
+    let added = json!({"output_index": "0", "item": item.clone()});
+    let delta = json!({"item_id": 5, "output_index": "0", "delta": "{\"a\":1}"});
+    let events = [
+        event("output_item.added", &added),
+        event("function_call_arguments.delta", &delta),
+        event("output_item.done", &json!({"output_index": 0, "item": item})),
+        ended("completed", &json!({"status": "completed"})),
+    ];
+    let calls = check(&events, "", "", "").expect("an end").tool_calls;
+    assert_eq!((calls.len(), calls[0].arguments_json.as_str()), (1, "{\"a\":1}"));
+}
