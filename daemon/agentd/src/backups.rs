@@ -13,7 +13,7 @@ use agentd_store::{Store, StoreStats};
 use tokio::sync::watch;
 
 use crate::config::Config;
-use crate::control::Control;
+use crate::control::{Control, Topic};
 
 /// Before what else the name tells.
 const PREFIX: &str = "auto-";
@@ -23,8 +23,6 @@ const SPARE_BYTES: u64 = 64 << 20;
 const UNFINISHED: &str = ".unfinished";
 /// How often to look whether a copy is due; the clock may have been set, or the machine slept.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
-/// What the standing warning is about.
-const ABOUT: &str = "backups";
 
 /// Makes copies until it is dropped.
 #[derive(Debug)]
@@ -56,12 +54,12 @@ impl Backups {
                 (config.store.backup_interval_ms, config.store.backup_keep)
             };
             if interval_ms == 0 {
-                self.control.standing_warning(ABOUT, None);
+                self.control.standing_warning(Topic::Backups, None);
                 continue;
             }
             if let Err(problem) = self.copy_if_due(started, interval_ms, keep).await {
                 let warning = format!("the store could not be backed up: {problem}");
-                self.control.standing_warning(ABOUT, Some(warning));
+                self.control.standing_warning(Topic::Backups, Some(warning));
             }
         }
     }
@@ -95,7 +93,7 @@ impl Backups {
         let path = self.dir.join(format!("{PREFIX}{:013}-{}", now.0, stats.commits));
         let report = self.store.backup(&path).await.map_err(|error| error.to_string())?;
         tracing::info!(sessions = report.sessions, path = %path.display(), "the store was backed up");
-        self.control.standing_warning(ABOUT, None);
+        self.control.standing_warning(Topic::Backups, None);
         let keep = usize::try_from(keep).unwrap_or(usize::MAX);
         // Those from later first: nobody knows how they stand to the others, and they would never
         // become the oldest.

@@ -1,5 +1,7 @@
 //! What the process can be told: to stop, and to read its configuration again.
 
+mod warning;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,6 +11,7 @@ use agentd_engine::EngineConfig;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+pub use self::warning::{Topic, Warning};
 use crate::config::{self, Config, ConfigError};
 use crate::environment::Environment;
 use crate::logging::LogLevel;
@@ -60,9 +63,9 @@ struct Inner {
     relaunch: Option<Relaunch>,
     /// Takes over once the daemon has stopped.
     successor: Mutex<Option<Successor>>,
-    warnings: Mutex<Vec<String>>,
-    /// Warnings that hold until what they tell of is over, by what they are about.
-    standing: Mutex<BTreeMap<&'static str, String>>,
+    warnings: Mutex<Vec<Warning>>,
+    /// Warnings that hold until what they tell of is over.
+    standing: Mutex<BTreeMap<Topic, String>>,
     /// Why the newest configuration is not in force.
     reload_failure: Mutex<Option<String>>,
 }
@@ -249,27 +252,28 @@ impl Control {
     }
 
     /// Adds something that somebody should look at.
-    pub fn warn(&self, warning: String) {
-        tracing::warn!("{warning}");
-        self.warnings_mut(|warnings| warnings.push(warning));
+    pub fn warn(&self, topic: Topic, text: String) {
+        tracing::warn!("{text}");
+        self.keep_warnings(topic, [text]);
     }
 
     /// Keeps warnings for `status` that were logged where they arose.
-    pub fn keep_warnings(&self, new: Vec<String>) {
-        self.warnings_mut(|warnings| warnings.extend(new));
+    pub fn keep_warnings(&self, topic: Topic, texts: impl IntoIterator<Item = String>) {
+        let new = texts.into_iter().map(|text| Warning { topic, text });
+        self.warnings_mut().extend(new);
     }
 
     /// Tells of trouble for as long as it lasts: the newest text about something replaces the one
     /// before, and `None` ends it.
-    pub fn standing_warning(&self, about: &'static str, warning: Option<String>) {
+    pub fn standing_warning(&self, topic: Topic, text: Option<String>) {
         let mut standing = self.inner.standing.lock().unwrap_or_else(PoisonError::into_inner);
-        match warning {
-            Some(warning) => {
-                tracing::warn!("{warning}");
-                standing.insert(about, warning);
+        match text {
+            Some(text) => {
+                tracing::warn!("{text}");
+                standing.insert(topic, text);
             }
             None => {
-                standing.remove(about);
+                standing.remove(&topic);
             }
         }
     }
@@ -280,28 +284,28 @@ impl Control {
     }
 
     /// Things that somebody should look at.
-    pub fn warnings(&self) -> Vec<String> {
-        let mut all = self.warnings_mut(|warnings| warnings.clone());
+    pub fn warnings(&self) -> Vec<Warning> {
+        let mut all = self.warnings_mut().clone();
         let standing = self.inner.standing.lock().unwrap_or_else(PoisonError::into_inner);
-        all.extend(standing.values().cloned());
+        all.extend(standing.iter().map(|(&topic, text)| Warning { topic, text: text.clone() }));
         drop(standing);
-        all.extend(self.reload_failure().map(|failure| {
-            format!("the configuration was changed but is not in force: {failure}")
+        all.extend(self.reload_failure().map(|failure| Warning {
+            topic: Topic::Config,
+            text: format!("the configuration was changed but is not in force: {failure}"),
         }));
         all
     }
 
-    fn warnings_mut<T>(&self, with: impl FnOnce(&mut Vec<String>) -> T) -> T {
-        with(&mut self.inner.warnings.lock().unwrap_or_else(PoisonError::into_inner))
+    fn warnings_mut(&self) -> MutexGuard<'_, Vec<Warning>> {
+        self.inner.warnings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn control() -> Control {
-        Control::new(ControlParts {
+impl Control {
+    /// The control of a process without files, whose configuration is the default one.
+    pub(crate) fn for_tests() -> Self {
+        Self::new(ControlParts {
             config_file: PathBuf::new(),
             env: Environment::new(),
             overrides: Overrides::default(),
@@ -318,11 +322,16 @@ mod tests {
             relaunch: None,
         })
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
 
     #[test]
     fn a_stop_wins_over_a_handover_whichever_comes_first() {
         let successor = || Successor { program: PathBuf::from("/a"), version: "1".to_owned() };
-        let control = control();
+        let control = Control::for_tests();
         control.hand_over(successor());
         assert!(control.successor().is_some() && control.stop_token().is_cancelled());
         control.stop();

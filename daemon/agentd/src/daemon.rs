@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 use crate::access::{TokenFileError, Tokens};
 use crate::backups::Backups;
 use crate::config::{self, Config, ConfigError, SocketAccess};
-use crate::control::{Control, ControlParts, Overrides, ProcessFacts, Supervision};
+use crate::control::{Control, ControlParts, Overrides, ProcessFacts, Supervision, Topic};
 use crate::environment::Environment;
 use crate::grpc::{Context, Peers, Services, serve_local, serve_remote};
 use crate::listener::{Door, ListenError, Place};
@@ -321,13 +321,13 @@ impl Daemon {
             control: control.clone(),
         };
         // The store has logged them.
-        control.keep_warnings(warnings);
+        control.keep_warnings(Topic::Store, warnings);
         for warning in loaded.warnings {
-            control.warn(warning);
+            control.warn(Topic::Config, warning);
         }
-        control.keep_warnings(damaged_stores(&paths.data_dir));
+        control.keep_warnings(Topic::Store, damaged_stores(&paths.data_dir));
         if let Some(warning) = no_tokens {
-            control.warn(warning);
+            control.warn(Topic::Tokens, warning);
         }
         if remote.is_wanted && remote.tokens.list().is_empty() {
             tracing::warn!(
@@ -360,7 +360,7 @@ impl Daemon {
         if let Err(error) = tokio::fs::remove_dir_all(paths.imports_dir()).await
             && error.kind() != std::io::ErrorKind::NotFound
         {
-            control.warn(format!("staged imports could not be removed: {error}"));
+            control.warn(Topic::Imports, format!("staged imports could not be removed: {error}"));
         }
         Ok(Self {
             engine,
@@ -439,7 +439,10 @@ impl Daemon {
             Ok(0) => {}
             Ok(count) => tracing::info!(count, "sessions with unfinished work opened"),
             Err(error) => {
-                control.warn(format!("unfinished sessions could not be looked for: {error}"));
+                control.warn(
+                    Topic::Sessions,
+                    format!("unfinished sessions could not be looked for: {error}"),
+                );
             }
         }
         let remote = Arc::clone(&context.remote);
@@ -632,7 +635,10 @@ async fn metrics_server(
         }
         Err(error) => {
             let why = std::error::Error::source(&error).map(|why| format!(": {why}"));
-            control.warn(format!("there are no figures: {error}{}", why.unwrap_or_default()));
+            control.warn(
+                Topic::Metrics,
+                format!("there are no figures: {error}{}", why.unwrap_or_default()),
+            );
             None
         }
     }

@@ -1,12 +1,8 @@
-use agentd_engine::EngineConfig;
 use agentd_store::conformance::sample::{append, session_id};
 use agentd_store::{SalvageSource, SledOptions, SledStore};
 use agentd_testkit::FakeClock;
 
 use super::*;
-use crate::control::{ControlParts, Overrides, ProcessFacts};
-use crate::environment::Environment;
-use crate::supervisor::Notifier;
 
 const HOUR_MS: i64 = 3_600_000;
 const START_MS: i64 = 1_700_000_000_000;
@@ -25,23 +21,8 @@ impl World {
         let dir = tempfile::tempdir().unwrap();
         let store = SledStore::open(&dir.path().join("store"), SledOptions::default()).unwrap();
         let (config, _) = watch::channel(Config::default());
-        let control = Control::new(ControlParts {
-            config_file: dir.path().join("config.toml"),
-            env: Environment::new(),
-            overrides: Overrides::default(),
-            config: config.clone(),
-            engine_config: watch::channel(EngineConfig::default()).0,
-            log_level: None,
-            facts: ProcessFacts {
-                supervision: crate::control::Supervision::default(),
-                started_at_ms: START_MS,
-                socket: PathBuf::new(),
-                data_dir: dir.path().to_owned(),
-            },
-            notifier: Notifier::default(),
-            relaunch: None,
-        });
         let clock = Arc::new(FakeClock::at(START_MS));
+        let control = Control::for_tests();
         Self { dir, store: Arc::new(store.store), clock, control, config }
     }
 
@@ -154,7 +135,10 @@ async fn a_copy_that_fails_is_a_warning_until_one_succeeds_and_zero_switches_the
     world.pass(HOUR_MS).await;
     world.pass(HOUR_MS).await;
     let warnings = world.control.warnings();
-    assert!(warnings.len() == 1 && warnings[0].contains("could not be backed up"), "{warnings:?}");
+    assert!(
+        warnings.len() == 1 && warnings[0].text.contains("could not be backed up"),
+        "{warnings:?}"
+    );
     std::fs::remove_file(world.backups_dir()).unwrap();
     world.pass(HOUR_MS).await;
     assert_eq!((world.control.warnings(), world.ages_h()), (Vec::new(), vec![0]));

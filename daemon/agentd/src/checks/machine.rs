@@ -3,6 +3,7 @@
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 
 use super::{Check, Subject};
+use crate::control::{Topic, Warning};
 
 /// Free space below which somebody should look: the store's backups need room too.
 const LITTLE_DISK: u64 = 1 << 30;
@@ -30,24 +31,31 @@ pub(super) fn config(subject: &Subject<'_>) -> Check {
 
 pub(super) async fn store(subject: &Subject<'_>) -> Check {
     const NAME: &str = "store";
-    let damage: Vec<String> = subject
-        .control
-        .warnings()
-        .into_iter()
-        .filter(|warning| warning.contains("store"))
-        .collect();
-    match subject.store.stats().await {
-        Err(error) => Check::fail(NAME, error.to_string(), error.hint()),
-        Ok(_) if !damage.is_empty() => Check::warn(
-            NAME,
-            damage.join("; "),
-            "stop the daemon and run `agentd check` to see what is readable",
-        ),
-        Ok(stats) => Check::ok(
-            NAME,
-            format!("{} bytes in {}", stats.bytes_on_disk, subject.paths.store_dir().display()),
-        ),
+    let stats = match subject.store.stats().await {
+        Ok(stats) => stats,
+        Err(error) => return Check::fail(NAME, error.to_string(), error.hint()),
+    };
+    let warnings = subject.control.warnings();
+    if let Some(damage) = about(Topic::Store, &warnings) {
+        let remedy = "stop the daemon and run `agentd check` to see what is readable";
+        return Check::warn(NAME, damage, remedy);
     }
+    if let Some(problem) = about(Topic::Backups, &warnings) {
+        let remedy = "correct what it names: the daemon tries again every minute";
+        return Check::warn(NAME, problem, remedy);
+    }
+    let dir = subject.paths.store_dir();
+    Check::ok(NAME, format!("{} bytes in {}", stats.bytes_on_disk, dir.display()))
+}
+
+/// What the warnings say about something.
+fn about(topic: Topic, warnings: &[Warning]) -> Option<String> {
+    let texts: Vec<&str> = warnings
+        .iter()
+        .filter(|warning| warning.topic == topic)
+        .map(|warning| warning.text.as_str())
+        .collect();
+    (!texts.is_empty()).then(|| texts.join("; "))
 }
 
 pub(super) fn socket(subject: &Subject<'_>) -> Check {
@@ -113,5 +121,27 @@ pub(super) async fn clock(subject: &Subject<'_>) -> Check {
             _ => Check::ok(NAME, "no session lies in the future"),
         },
         Err(error) => Check::fail(NAME, error.to_string(), error.hint()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_warning_counts_for_what_it_is_about_whatever_its_words() {
+        let warnings = [
+            (Topic::Config, "store.cache is now called store.cache_bytes"),
+            (Topic::Store, "session s ends at seq 4 and was cut there"),
+            (Topic::Backups, "the store could not be backed up"),
+            (Topic::Store, "the newest 2 acknowledged changes are missing"),
+        ]
+        .map(|(topic, text)| Warning { topic, text: text.to_owned() });
+        let damage = about(Topic::Store, &warnings).unwrap();
+        assert_eq!(
+            damage,
+            "session s ends at seq 4 and was cut there; the newest 2 acknowledged changes are missing"
+        );
+        assert_eq!(about(Topic::Store, &warnings[..1]), None);
     }
 }

@@ -15,7 +15,7 @@ use tokio_rustls::TlsAcceptor;
 use super::connections::{Admission, Full};
 use super::stream::{RemoteStream, Transport};
 use super::{Listeners, Remote, listen};
-use crate::control::Control;
+use crate::control::{Control, Topic};
 
 /// Longest time for a handshake.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -25,8 +25,6 @@ const MAX_HANDSHAKES: usize = 64;
 const MAX_HANDSHAKES_PER_NETWORK: usize = 8;
 /// How often an address that could not be had is tried again.
 const LISTEN_EVERY: Duration = Duration::from_secs(5);
-/// What the standing warning is about.
-const ABOUT: &str = "remote.listen";
 /// Pause after a connection that could not be accepted.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 /// Silence after which the system asks a peer for a sign of life, beneath TLS.
@@ -85,7 +83,7 @@ impl Incoming {
                 LISTEN_EVERY.as_secs()
             )
         });
-        self.control.standing_warning(ABOUT, warning);
+        self.control.standing_warning(Topic::Remote, warning);
     }
 
     fn try_missing(&mut self) {

@@ -14,7 +14,8 @@ const NO_TOKEN: &str =
 
 pub(super) async fn handle(ctx: &Context) -> Result<v1::GetStatusResponse, Status> {
     let stats = ctx.engine.stats();
-    let mut warnings = ctx.control.warnings();
+    let mut warnings: Vec<String> =
+        ctx.control.warnings().into_iter().map(|warning| warning.text).collect();
     let (store_bytes, free_disk_bytes) = match ctx.engine.store().stats().await {
         Ok(stats) => (stats.bytes_on_disk, stats.free_bytes.unwrap_or(0)),
         Err(error) => {

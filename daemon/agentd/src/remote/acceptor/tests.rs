@@ -1,33 +1,9 @@
-use std::path::PathBuf;
-
-use agentd_engine::{EngineConfig, RandomIds, SystemClock};
-use tokio::sync::watch;
+use agentd_engine::{RandomIds, SystemClock};
 
 use super::*;
 use crate::access::Tokens;
-use crate::config::{Config, RemoteConfig};
-use crate::control::{ControlParts, Overrides, ProcessFacts, Supervision};
+use crate::config::RemoteConfig;
 use crate::environment::Environment;
-use crate::supervisor::Notifier;
-
-fn control() -> Control {
-    Control::new(ControlParts {
-        config_file: PathBuf::new(),
-        env: Environment::new(),
-        overrides: Overrides::default(),
-        config: watch::channel(Config::default()).0,
-        engine_config: watch::channel(EngineConfig::default()).0,
-        log_level: None,
-        facts: ProcessFacts {
-            started_at_ms: 0,
-            socket: PathBuf::new(),
-            data_dir: PathBuf::new(),
-            supervision: Supervision::default(),
-        },
-        notifier: Notifier::default(),
-        relaunch: None,
-    })
-}
 
 #[tokio::test(start_paused = true)]
 async fn a_port_in_use_is_a_warning_until_it_is_free_and_then_served() {
@@ -43,12 +19,12 @@ async fn a_port_in_use_is_a_warning_until_it_is_free_and_then_served() {
         ..RemoteConfig::default()
     };
     let (remote, listeners) = Remote::open(&config, Arc::new(tokens), &Environment::new()).unwrap();
-    let control = control();
+    let control = Control::for_tests();
     let mut incoming = Incoming::new(Arc::clone(&remote), listeners, control.clone());
     // The clock is paused: time goes on when nothing else can be done.
     let _nobody = tokio::time::timeout(LISTEN_EVERY * 2, incoming.next()).await;
     let warnings = control.warnings();
-    assert!(warnings.len() == 1 && warnings[0].contains(&address.to_string()), "{warnings:?}");
+    assert!(warnings.len() == 1 && warnings[0].text.contains(&address.to_string()), "{warnings:?}");
     assert_eq!(remote.addresses(), []);
     drop(other);
     let _nobody = tokio::time::timeout(LISTEN_EVERY * 2, incoming.next()).await;
