@@ -1,22 +1,22 @@
 //! The commands, one file each.
 
 pub(crate) mod attach;
-mod backup;
-mod chat;
-mod completions;
-mod config;
-mod context;
-mod doctor;
-mod logs;
+pub(crate) mod backup;
+pub(crate) mod chat;
+pub(crate) mod completions;
+pub(crate) mod config;
+pub(crate) mod context;
+pub(crate) mod doctor;
+pub(crate) mod logs;
 pub(crate) mod models;
 mod reload;
-mod send;
-mod service;
+pub(crate) mod send;
+pub(crate) mod service;
 pub(crate) mod sessions;
 mod shutdown;
 pub(crate) mod status;
-mod token;
-mod upgrade;
+pub(crate) mod token;
+pub(crate) mod upgrade;
 pub(crate) mod usage;
 mod version;
 

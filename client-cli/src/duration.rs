@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Reads numbers with units: `ms`, `s`, `m`, `h` and `d`.
+/// Reads numbers with units: `ms`, `s`, `m`, `h`, `d` and `w`.
 ///
 /// # Errors
 /// A text for the user when it is none, or too long to count.
@@ -24,6 +24,7 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
             "m" | "min" => 60_000,
             "h" => 3_600_000,
             "d" => 86_400_000,
+            "w" => 604_800_000,
             _ => return Err(FORM.to_owned()),
         };
         let number: u64 = number.parse().map_err(|_none_or_too_large| FORM.to_owned())?;
@@ -50,11 +51,15 @@ mod tests {
         check("90s", Some(90_000));
         check("10m", Some(600_000));
         check("1h30m", Some(5_400_000));
+        check("90min", Some(5_400_000));
         check("2d", Some(172_800_000));
-        for wrong in ["", "10", "m", "10x", "1h30", "-5m", "1.5h", "5使", "99999999999999999999s"]
+        check("2w", Some(1_209_600_000));
+        for wrong in
+            ["", "10", "m", "10x", "1h30", "-5m", "1.5h", "3 d", "5使", "99999999999999999999s"]
         {
             check(wrong, None);
         }
         check("999999999999999999d", None);
+        check(&format!("{}w", u64::MAX), None);
     }
 }

@@ -7,7 +7,8 @@ use agentd_shared::client_ids::new_ulid;
 use agentd_shared::{Client, ErrorKind, RpcError};
 
 use crate::app::App;
-use crate::cli::{DeliveryChoice, PriorityChoice, Wishes};
+use crate::cli::Wishes;
+use crate::command::send::{DeliveryChoice, PriorityChoice};
 use crate::which::model_on_the_wire;
 
 /// Pauses between attempts while the daemon is away or busy. Their sum is the longest wait.

@@ -1,11 +1,11 @@
 //! What a line does: messages, commands, answers.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use agentd_proto::v1;
 use agentd_shared::text::one_line;
 use agentd_shared::with_deadline;
-use std::time::Duration;
 
 use super::conversation::Conversation;
 use super::editor_helper::with_vocabulary;
@@ -13,8 +13,10 @@ use super::lines::{self, Tone};
 use super::slash::{self, Line, SlashCommand};
 use super::traced;
 use crate::app::rpc_failure;
-use crate::cli::{ExportFormat, UsageBy, Wishes};
+use crate::cli::Wishes;
+use crate::command::sessions::export::ExportFormat;
 use crate::command::sessions::export::{self, Sink};
+use crate::command::usage::UsageBy;
 use crate::command::{sessions, status, usage};
 use crate::exit::{Exit, Failure};
 use crate::follow::Follow;

@@ -2,19 +2,33 @@
 
 use agentd_proto::v1;
 use agentd_shared::{AttachEvent, AttachPosition, AttachStream, Change, Transcript};
+use clap::Args;
 
 use crate::app::{App, lost, rpc_failure};
 use crate::chat::canvas::{Canvas, Mode};
 use crate::chat::lines::Tone;
 use crate::chat::terminal::Size;
 use crate::chat::view::View;
-use crate::cli::AttachArgs;
 use crate::exit::{Exit, Failure};
 use crate::ids;
 use crate::json::EventView;
 use crate::markdown::Look;
 use crate::read_cursor::ReadCursor;
 use crate::signals::Signals;
+
+/// Options of `attach`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct AttachArgs {
+    /// Session by id, by a unique beginning, such as lists show, or `last`
+    #[arg(value_name = "ID")]
+    pub(crate) session: String,
+    /// First event to show; without it: what this terminal has not seen
+    #[arg(long, value_name = "SEQ")]
+    pub(crate) from: Option<u64>,
+    /// Print events as JSON Lines
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// Events that are drawn together; Ctrl-C is looked for in between.
 const BATCH: usize = 256;

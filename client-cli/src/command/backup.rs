@@ -1,13 +1,22 @@
 //! `agentctl backup`.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use agentd_proto::v1;
 use agentd_shared::with_deadline;
+use clap::Args;
 
 use crate::app::{App, rpc_failure};
-use crate::cli::BackupArgs;
 use crate::exit::{Exit, Failure};
+
+/// Options of `backup`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct BackupArgs {
+    /// Directory to create
+    #[arg(value_name = "DEST")]
+    pub(crate) destination: PathBuf,
+}
 
 /// A store of many gigabytes takes its time.
 const DEADLINE: Duration = Duration::from_secs(3600);

@@ -3,14 +3,26 @@
 use std::io::IsTerminal as _;
 
 use agentd_shared::ensure_private_dir;
+use clap::Args;
 
 use crate::app::App;
 use crate::chat::conversation::Conversation;
 use crate::chat::input::PipeLines;
-use crate::cli::ChatArgs;
+use crate::cli::{WhichSession, Wishes};
 use crate::exit::{Exit, Failure};
 use crate::signals::Signals;
 use crate::which;
+
+/// Options of `chat`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ChatArgs {
+    /// Which session.
+    #[command(flatten)]
+    pub(crate) which: WhichSession,
+    /// Model and effort.
+    #[command(flatten)]
+    pub(crate) wishes: Wishes,
+}
 
 /// Opens the chat; with a script on stdin it sends one line after the other.
 pub(super) async fn run(args: &ChatArgs, app: &App) -> Result<Exit, Failure> {

@@ -1,10 +1,19 @@
 //! `agentctl completions`.
 
+use clap::Args;
 use clap::CommandFactory as _;
 
-use crate::cli::{Cli, CompletionsArgs};
+use crate::cli::Cli;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
+
+/// Options of `completions`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
 
 /// Prints a completion script.
 pub(super) fn run(args: &CompletionsArgs, output: &Output) -> Result<Exit, Failure> {

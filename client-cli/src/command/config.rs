@@ -3,10 +3,29 @@
 use std::process::Stdio;
 
 use agentd_shared::start::find_agentd;
+use clap::{Args, ValueEnum};
 
 use crate::app::App;
-use crate::cli::{ConfigAction, ConfigArgs};
 use crate::exit::{Exit, Failure};
+
+/// Options of `config`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ConfigArgs {
+    /// What to do
+    #[arg(value_enum)]
+    pub(crate) action: ConfigAction,
+}
+
+/// What to do with the configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ConfigAction {
+    /// Write a commented file when there is none.
+    Init,
+    /// Print what is in force and where each value comes from.
+    Show,
+    /// Print the path of the file.
+    Path,
+}
 
 /// Runs `agentd config ...` on this terminal.
 pub(super) async fn run(args: &ConfigArgs, app: &App) -> Result<Exit, Failure> {

@@ -1,13 +1,57 @@
 //! `agentctl context`: names for daemons on other machines. No daemon is asked.
 
 use agentd_shared::{Context, Contexts};
+use clap::{Args, Subcommand};
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::app::App;
-use crate::cli::{ContextCommand, RemoteArgs};
+use crate::cli::{JsonArgs, RemoteArgs};
 use crate::exit::{Exit, Failure};
 use crate::server::{context_of, contexts_failure, load};
+
+/// Commands about named servers.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ContextCommand {
+    /// Give a server a name
+    #[command(after_help = "\
+Takes --server and, where needed, --token-file, --ca, --client-cert,
+--client-key and --server-name. A token from stdin is kept in the contexts'
+file, which is yours alone; a file with a token is read at each use.
+
+Examples:
+  agentctl context add home --server https://box.lan:7443 --ca ca.pem \\
+      --token-file -
+  agentctl context use home")]
+    Add(ContextName),
+    /// Use a named server from now on, or with `local` the daemon on this machine
+    Use(ContextName),
+    /// List named servers; the one in use has a star
+    List(JsonArgs),
+    /// Show one named server, without its token
+    Show(ContextShowArgs),
+    /// Forget a named server
+    Remove(ContextName),
+}
+
+/// One context.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ContextName {
+    /// What the server is called here
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+}
+
+/// Options of `context show`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ContextShowArgs {
+    /// What the server is called here; without it: the one in use
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// Runs a command about contexts.
 pub(super) fn run(

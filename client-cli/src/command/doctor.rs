@@ -4,12 +4,23 @@ use std::time::Duration;
 
 use agentd_proto::v1;
 use agentd_shared::with_deadline;
+use clap::Args;
 
 use crate::app::{App, rpc_failure};
-use crate::cli::DoctorArgs;
 use crate::exit::{Exit, Failure};
 use crate::json::CheckView;
 use crate::style;
+
+/// Options of `doctor`.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct DoctorArgs {
+    /// Do not ask the model anything
+    #[arg(long)]
+    pub(crate) offline: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// A slow model takes its time to answer the one question.
 const DEADLINE: Duration = Duration::from_secs(60);

@@ -6,17 +6,71 @@ use agentd_proto::v1;
 use agentd_proto::v1::diagnostics_service_client::DiagnosticsServiceClient;
 use agentd_shared::{Client, RpcError};
 use anstyle::Style;
+use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use tonic::Streaming;
 
 use crate::app::{App, lost, rpc_failure};
-use crate::cli::LogsArgs;
 use crate::exit::{Exit, Failure};
 use crate::ids;
 use crate::json::LogRecordView;
 use crate::signals::Signals;
 use crate::style;
+
+/// Options of `logs`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct LogsArgs {
+    /// Go on with what comes later
+    #[arg(long, short)]
+    pub(crate) follow: bool,
+    /// Newest records to print first
+    #[arg(
+        long,
+        short = 'n',
+        value_name = "LINES",
+        default_value_t = 100,
+        value_parser = clap::value_parser!(u32).range(..=10_000)
+    )]
+    pub(crate) lines: u32,
+    /// The least grave to print
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t)]
+    pub(crate) level: LogLevel,
+    /// Only what concerns this session: an id, a unique beginning, or `last`
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// Print one JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How grave a log record is. What is not logged, by `log.level`, cannot be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum LogLevel {
+    /// Something failed.
+    Error,
+    /// Somebody should look.
+    Warn,
+    /// What the daemon does.
+    #[default]
+    Info,
+    /// How it does it.
+    Debug,
+    /// Everything.
+    Trace,
+}
+
+impl From<LogLevel> for v1::LogLevel {
+    fn from(level: LogLevel) -> Self {
+        match level {
+            LogLevel::Error => Self::Error,
+            LogLevel::Warn => Self::Warn,
+            LogLevel::Info => Self::Info,
+            LogLevel::Debug => Self::Debug,
+            LogLevel::Trace => Self::Trace,
+        }
+    }
+}
 
 /// Pause between two looks for a daemon that went away.
 const PAUSE: Duration = Duration::from_millis(500);

@@ -8,18 +8,77 @@ use agentd_proto::v1;
 use agentd_proto::v1::event::Body;
 use agentd_shared::transcript::TextChannel;
 use agentd_shared::{AttachEvent, AttachPosition, Change, Client, Transcript, with_deadline};
+use clap::{Args, ValueEnum};
 use tokio::io::AsyncReadExt as _;
 
 use crate::app::{App, lost, rpc_failure};
 use crate::chat::lines;
-use crate::cli::SendArgs;
+use crate::cli::{WhichSession, Wishes};
 use crate::exit::{Exit, Failure};
 use crate::follow::{Follow, Outcome};
 use crate::json::EventView;
 use crate::signals::{Signals, Stop};
 use crate::submit::{Outgoing, waits};
 use crate::which;
+
 use answer::Answer;
+
+/// Options of `send`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SendArgs {
+    /// The message; several words are joined by spaces
+    #[arg(value_name = "TEXT")]
+    pub(crate) text: Vec<String>,
+    /// Which session.
+    #[command(flatten)]
+    pub(crate) which: WhichSession,
+    /// Model and effort.
+    #[command(flatten)]
+    pub(crate) wishes: Wishes,
+    /// What to do when a turn is running
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) delivery: DeliveryChoice,
+    /// How important the message is: among those that wait, the more important run first
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) priority: PriorityChoice,
+    /// When it is too late to begin, such as 90s or 1h30m; without it the daemon decides
+    #[arg(long, value_name = "DURATION", value_parser = crate::duration::parse)]
+    pub(crate) ttl: Option<Duration>,
+    /// Print events as JSON Lines
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Return when the message is stored; do not wait for the answer
+    #[arg(long)]
+    pub(crate) no_wait: bool,
+}
+
+/// What happens to a message when a turn is running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum DeliveryChoice {
+    /// The message runs after the turn.
+    #[default]
+    Queue,
+    /// The running turn gets the message at its next tool boundary; after it, if there is none.
+    Steer,
+    /// The running turn is cancelled, then the message runs.
+    Interrupt,
+}
+
+/// How important a message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum PriorityChoice {
+    /// Background work; it expires after an hour unless --ttl or the daemon's configuration says otherwise.
+    Low,
+    /// What users type.
+    #[default]
+    Normal,
+    /// Before what users type.
+    High,
+    /// Before what is high.
+    Urgent,
+    /// Before everything else.
+    Critical,
+}
 
 /// Longest message that is read from stdin, in bytes; the daemon takes as much.
 const MAX_MESSAGE_BYTES: u64 = 1024 * 1024;

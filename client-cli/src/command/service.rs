@@ -8,9 +8,47 @@ mod unit_file;
 
 use std::path::PathBuf;
 
+use clap::{Args, Subcommand};
+
 use crate::app::App;
-use crate::cli::ServiceCommand;
 use crate::exit::{Exit, Failure};
+
+use install::InstallArgs;
+use status::ServiceStatusArgs;
+
+/// Commands about the service.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ServiceCommand {
+    /// Write the units, enable and start them
+    #[command(after_help = "\
+A file that somebody has changed is not overwritten without --force: changes
+belong into a drop-in (`systemctl edit agentd`). Root installs the system's
+service, everybody else one of their own.
+
+Examples:
+  agentctl service install --user
+  agentctl service install --dry-run
+  sudo agentctl service install --agentd /usr/local/bin/agentd")]
+    Install(InstallArgs),
+    /// Show the units and the daemon
+    Status(ServiceStatusArgs),
+    /// Stop the units and remove what `install` wrote; sessions stay
+    Uninstall(ServiceArgs),
+}
+
+/// Options of commands that change a service.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ServiceArgs {
+    /// The service of the calling user (the default for everybody but root)
+    #[arg(long)]
+    pub(crate) user: bool,
+    /// Work on files under this folder, and start or stop nothing
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+    /// Overwrite or remove files that somebody has changed, too
+    #[arg(long)]
+    pub(crate) force: bool,
+}
 
 /// The units that people start, stop and look at.
 const UNITS: [&str; 2] = ["agentd.socket", "agentd.service"];

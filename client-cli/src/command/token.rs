@@ -5,11 +5,33 @@ mod list;
 mod revoke;
 
 use agentd_proto::v1;
+use clap::Subcommand;
 use serde::Serialize;
 
 use crate::app::App;
-use crate::cli::TokenCommand;
+use crate::cli::JsonArgs;
 use crate::exit::{Exit, Failure};
+
+use create::TokenCreateArgs;
+use revoke::TokenRevokeArgs;
+
+/// Commands about tokens.
+#[derive(Debug, Subcommand)]
+pub(crate) enum TokenCommand {
+    /// Make a token; its text is printed once and stored nowhere
+    #[command(after_help = "\
+The text goes to stdout, alone, everything else to stderr.
+
+Examples:
+  agentctl token create phone
+  agentctl token create dashboard --scope read --expires 90d
+  agentctl token create ci --expires 12h > token")]
+    Create(TokenCreateArgs),
+    /// List tokens, the newest first
+    List(JsonArgs),
+    /// Make a token useless and close the connections that use it
+    Revoke(TokenRevokeArgs),
+}
 
 /// Runs a command about tokens.
 pub(super) async fn run(command: &TokenCommand, app: &App) -> Result<Exit, Failure> {

@@ -1,13 +1,22 @@
 //! `agentctl upgrade`: lets another binary take over from the daemon that runs.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use agentd_proto::v1;
+use clap::Args;
 use tokio::time::Instant;
 
 use crate::app::{App, rpc_failure};
-use crate::cli::UpgradeArgs;
 use crate::exit::{Exit, Failure};
+
+/// Options of `upgrade`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct UpgradeArgs {
+    /// The new binary; without it: the path that the daemon was started from
+    #[arg(value_name = "AGENTD")]
+    pub(crate) binary: Option<PathBuf>,
+}
 
 /// Longest wait for the new binary: a stop may take `daemon.shutdown_timeout_ms`, ten minutes at
 /// most, but nobody wants to look at it for so long.

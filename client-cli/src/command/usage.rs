@@ -5,13 +5,43 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use agentd_proto::v1;
 use agentd_shared::Client;
 use agentd_shared::text::{human_usd, one_line};
+use clap::{Args, ValueEnum};
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::app::{App, rpc_failure};
-use crate::cli::{UsageArgs, UsageBy};
 use crate::exit::{Exit, Failure};
 use crate::json::UsageReportView;
 use crate::{ids, style};
+
+/// Options of `usage`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct UsageArgs {
+    /// What a row stands for
+    #[arg(long, value_name = "WHAT", value_enum, default_value = "day")]
+    pub(crate) by: UsageBy,
+    /// How many days to look back, today included
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=3660))]
+    pub(crate) days: u32,
+    /// Only this session: its id, a unique beginning of it, or `last`
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What a row of `usage` stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum UsageBy {
+    /// A day
+    Day,
+    /// A model
+    Model,
+    /// A session
+    Session,
+    /// A purpose, such as turns or titles
+    Purpose,
+}
 
 /// Columns that a key may take.
 const KEY_WIDTH: usize = 40;

@@ -3,14 +3,28 @@
 use std::path::{Path, PathBuf};
 
 use agentd_shared::start::find_agentd;
+use clap::Args;
 
 use super::systemctl::{run as run_tool, systemctl};
 use super::unit_file::{self, Found, UnitFile};
-use super::{SYSTEM_SOCKET, Scope, UNITS, tell, user_config_dir};
+use super::{SYSTEM_SOCKET, Scope, ServiceArgs, UNITS, tell, user_config_dir};
 use crate::app::App;
-use crate::cli::InstallArgs;
 use crate::command::shutdown;
 use crate::exit::{Exit, Failure};
+
+/// Options of `service install`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct InstallArgs {
+    /// Which service.
+    #[command(flatten)]
+    pub(crate) service: ServiceArgs,
+    /// Program that the unit starts; without it: as clients find it
+    #[arg(long, value_name = "PATH")]
+    pub(crate) agentd: Option<PathBuf>,
+    /// Print files and commands, and do nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
 
 /// Folders that a system service cannot see (`ProtectHome=`, `PrivateTmp=`).
 const HIDDEN: [&str; 5] = ["/home", "/root", "/run/user", "/tmp", "/var/tmp"];

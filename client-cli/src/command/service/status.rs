@@ -1,12 +1,21 @@
 //! `agentctl service status`: the units' states, then the daemon's own.
 
 use agentd_shared::{Client, Endpoint};
+use clap::Args;
 
 use super::systemctl::systemctl;
 use super::{SYSTEM_SOCKET, Scope, UNITS};
 use crate::app::App;
 use crate::command::status;
 use crate::exit::{Exit, Failure};
+
+/// Options of `service status`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ServiceStatusArgs {
+    /// The service of the calling user (the default for everybody but root)
+    #[arg(long)]
+    pub(crate) user: bool,
+}
 
 /// What is asked about each unit.
 const PROPERTIES: &str =

@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::systemctl::systemctl;
 use super::unit_file::{self, Found};
-use super::{Scope, UNITS, tell, user_config_dir};
+use super::{Scope, ServiceArgs, UNITS, tell, user_config_dir};
 use crate::app::App;
-use crate::cli::ServiceArgs;
 use crate::exit::{Exit, Failure};
 
 pub(super) async fn run(args: &ServiceArgs, app: &App) -> Result<Exit, Failure> {

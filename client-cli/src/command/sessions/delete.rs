@@ -3,11 +3,22 @@
 use std::io::{BufRead as _, IsTerminal as _};
 
 use agentd_proto::v1;
+use clap::Args;
 
 use crate::app::{App, rpc_failure};
-use crate::cli::DeleteArgs;
 use crate::exit::{Exit, Failure};
 use crate::ids;
+
+/// Options of `sessions delete`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct DeleteArgs {
+    /// Sessions by id, or by a unique beginning, such as lists show
+    #[arg(value_name = "ID", required = true)]
+    pub(crate) sessions: Vec<String>,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
 
 /// Columns of a title in the question.
 const SHOWN_TITLE: usize = 44;

@@ -7,12 +7,36 @@ use std::path::{Path, PathBuf};
 
 use agentd_proto::v1;
 use agentd_shared::Client;
+use clap::{Args, ValueEnum};
 
 use crate::app::{App, rpc_failure};
-use crate::cli::{ExportArgs, ExportFormat};
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::{ids, transcript_text};
+
+/// Options of `sessions export`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ExportArgs {
+    /// Session by id, by a unique beginning, such as lists show, or `last`
+    #[arg(value_name = "ID")]
+    pub(crate) session: String,
+    /// File to write; without it: stdout
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// What it looks like
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: ExportFormat,
+}
+
+/// What an export looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// One JSON object per line; can be imported.
+    #[default]
+    Jsonl,
+    /// For people.
+    Markdown,
+}
 
 const PAGE: u32 = 500;
 

@@ -2,12 +2,29 @@
 
 use agentd_proto::v1;
 use agentd_shared::client_ids::new_ulid;
+use clap::Args;
 
 use crate::app::{App, rpc_failure};
-use crate::cli::ForkArgs;
 use crate::exit::{Exit, Failure};
 use crate::ids;
 use crate::json::SessionView;
+
+/// Options of `sessions fork`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ForkArgs {
+    /// Session by id, by a unique beginning, such as lists show, or `last`
+    #[arg(value_name = "ID")]
+    pub(crate) session: String,
+    /// Last event to copy; without it: up to the end of the last finished turn
+    #[arg(long, value_name = "SEQ", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) at: Option<u64>,
+    /// Title of the copy
+    #[arg(long, value_name = "TITLE")]
+    pub(crate) title: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// Copies a session.
 pub(super) async fn run(args: &ForkArgs, app: &App) -> Result<Exit, Failure> {

@@ -2,14 +2,26 @@
 
 use std::io::Read as _;
 use std::path::Path;
+use std::path::PathBuf;
 
 use agentd_proto::v1;
 use agentd_shared::client_ids::new_ulid;
+use clap::Args;
 
 use crate::app::{App, rpc_failure};
-use crate::cli::ImportArgs;
 use crate::exit::{Exit, Failure};
 use crate::json::SessionView;
+
+/// Options of `sessions import`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ImportArgs {
+    /// File that `sessions export` wrote, or `-` for stdin
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// Bytes of a chunk; the daemon takes up to 1 MiB.
 const CHUNK_BYTES: usize = 512 * 1024;

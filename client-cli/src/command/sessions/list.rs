@@ -3,15 +3,26 @@
 use agentd_proto::v1;
 use agentd_shared::client_ids::now_ms;
 use agentd_shared::text::{one_line, relative_time};
+use clap::Args;
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::app::App;
 use crate::chat::terminal::Size;
-use crate::cli::ListArgs;
 use crate::exit::{Exit, Failure};
 use crate::json::SessionView;
 use crate::{ids, style};
+
+/// Options of `sessions list`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ListArgs {
+    /// Most sessions to list; 0 means all
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) limit: usize,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// Columns that a title may take where there is no terminal, and at least on a narrow one.
 const TITLE_WIDTH: usize = 44;

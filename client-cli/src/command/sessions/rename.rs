@@ -2,11 +2,22 @@
 
 use agentd_proto::v1;
 use agentd_shared::Client;
+use clap::Args;
 
 use crate::app::{App, rpc_failure};
-use crate::cli::RenameArgs;
 use crate::exit::{Exit, Failure};
 use crate::ids;
+
+/// Options of `sessions rename`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct RenameArgs {
+    /// Session by id, by a unique beginning, such as lists show, or `last`
+    #[arg(value_name = "ID")]
+    pub(crate) session: String,
+    /// The title; several words are joined by spaces
+    #[arg(value_name = "TITLE", required = true)]
+    pub(crate) title: Vec<String>,
+}
 
 /// Gives a session a title.
 pub(super) async fn run(args: &RenameArgs, app: &App) -> Result<Exit, Failure> {

@@ -1,9 +1,26 @@
 //! `agentctl sessions set`.
 
+use clap::Args;
+
 use crate::app::App;
-use crate::cli::{SetArgs, Wishes};
+use crate::cli::{EffortArg, Wishes};
 use crate::exit::{Exit, Failure};
 use crate::{ids, which};
+
+/// Options of `sessions set`.
+#[derive(Debug, Clone, Args)]
+#[command(group(clap::ArgGroup::new("what").required(true).multiple(true)))]
+pub(crate) struct SetArgs {
+    /// Session by id, by a unique beginning, such as lists show, or `last`
+    #[arg(value_name = "ID")]
+    pub(crate) session: String,
+    /// Model that answers; `default` for the daemon's
+    #[arg(long, value_name = "MODEL", group = "what")]
+    pub(crate) model: Option<String>,
+    /// How long it reasons; `default` for the model's own
+    #[arg(long, value_name = "LEVEL", value_enum, group = "what")]
+    pub(crate) effort: Option<EffortArg>,
+}
 
 /// Sets model and effort.
 pub(super) async fn run(args: &SetArgs, app: &App) -> Result<Exit, Failure> {

@@ -4,12 +4,23 @@ use agentd_proto::v1;
 use agentd_shared::Client;
 use agentd_shared::client_ids::now_ms;
 use agentd_shared::text::{one_line, relative_time};
+use clap::Args;
 
 use crate::app::{App, rpc_failure};
-use crate::cli::ShowArgs;
 use crate::exit::{Exit, Failure};
 use crate::ids;
 use crate::json::DetailView;
+
+/// Options of `sessions show`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ShowArgs {
+    /// Session by id, by a unique beginning, such as lists show, or `last`
+    #[arg(value_name = "ID")]
+    pub(crate) session: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// Shows one session.
 pub(super) async fn run(args: &ShowArgs, app: &App) -> Result<Exit, Failure> {

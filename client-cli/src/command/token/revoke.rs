@@ -1,10 +1,21 @@
 //! `agentctl token revoke`.
 
 use agentd_proto::v1;
+use clap::Args;
 
 use crate::app::{App, rpc_failure};
-use crate::cli::TokenRevokeArgs;
 use crate::exit::{Exit, Failure};
+
+/// Options of `token revoke`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct TokenRevokeArgs {
+    /// Id of the token, as `token list` shows it
+    #[arg(value_name = "ID")]
+    pub(crate) token: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// Makes a token useless.
 pub(super) async fn run(args: &TokenRevokeArgs, app: &App) -> Result<Exit, Failure> {
