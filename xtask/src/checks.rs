@@ -21,12 +21,14 @@ pub(crate) fn all() -> Vec<Step> {
     vec![
         formatting(),
         clippy(),
+        clippy_of_otel(),
         documentation(),
         dependencies(),
         tidy(),
         fuzzing(),
         doctests(),
         service(),
+        tests_of_otel(),
         tests,
     ]
 }
@@ -59,6 +61,29 @@ fn formatting() -> Step {
 fn clippy() -> Step {
     let arguments = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
     Step::run("clippy", cargo(&arguments))
+}
+
+/// The feature `otel` of `agentd`, which no other step builds. It changes how tonic is built, so that
+/// what stands on that is built again.
+fn clippy_of_otel() -> Step {
+    let arguments = ["clippy", "--package", "agentd", "--features", "otel", "--all-targets"];
+    let mut command = cargo(&arguments);
+    command.args(["--", "-D", "warnings"]);
+    Step::run("clippy (otel)", command)
+}
+
+/// What the feature adds; the rest is tested without it.
+fn tests_of_otel() -> Step {
+    let build = ["--package", "agentd", "--features", "otel", "--lib", "--test", "otel"];
+    let mut command = if has_cargo_command("nextest") {
+        let mut command = cargo(&["nextest", "run", "--no-fail-fast"]);
+        command.args(["-E", "test(/^traces::/) | binary(otel)"]);
+        command
+    } else {
+        cargo(&["test", "--no-fail-fast"])
+    };
+    command.args(build);
+    Step::run("tests (otel)", command)
 }
 
 fn documentation() -> Step {

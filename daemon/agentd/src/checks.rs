@@ -15,6 +15,7 @@ use agentd_store::Store;
 use crate::control::Control;
 use crate::provider::Models;
 use crate::remote::Remote;
+use crate::traces::TracesState;
 
 /// How a check came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +70,7 @@ pub(crate) struct Subject<'a> {
     pub(crate) clock: &'a dyn Clock,
     pub(crate) remote: &'a Remote,
     pub(crate) paths: &'a Paths,
+    pub(crate) traces: &'a TracesState,
 }
 
 /// Looks at everything. The endpoint is asked only when `ask` says so: a question costs tokens.
@@ -82,5 +84,6 @@ pub(crate) async fn run(subject: &Subject<'_>, ask: bool) -> Vec<Check> {
     checks.push(turns::turns(&subject.engine.slow_turns()));
     checks.push(surroundings::service(&subject.control.facts().supervision));
     checks.push(surroundings::remote(subject));
+    checks.push(surroundings::traces(subject.traces));
     checks
 }

@@ -5,6 +5,7 @@
 
 mod budget;
 mod load;
+mod otel;
 mod roles;
 mod schema;
 mod submit;
@@ -12,6 +13,8 @@ mod template;
 
 pub use budget::BudgetConfig;
 pub use load::{ConfigError, ConfigSource, Loaded, load};
+pub use otel::OtelConfig;
+pub(crate) use otel::check_endpoint;
 pub use roles::{DEFAULT_ENDPOINT, Endpoints, OwnModels, RoleConfig, RolesConfig};
 pub use schema::{
     Config, DaemonConfig, LogConfig, LogFormat, MetricsConfig, ProviderConfig, ProviderKind,

@@ -19,6 +19,7 @@ use agentd_store::{
 use agentd_tools::{RegisterError, Registry, Tool};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::access::{TokenFileError, Tokens};
@@ -36,6 +37,7 @@ use crate::submit::SubmitPath;
 use crate::supervisor::{
     Attended, HandedOver, Notifier, Supervisor, attend, outlast_start, status_line,
 };
+use crate::traces::{FLUSH_LIMIT, Traces, TracesState};
 use crate::upgrade::{Handover, Relaunch};
 
 /// How long a start waits for a daemon that is on its way out.
@@ -74,6 +76,9 @@ pub struct DaemonOptions {
     pub relaunch: Option<Relaunch>,
     /// The newest log records, when logging was set up for this daemon.
     pub log_ring: Option<LogRing>,
+    /// What exports traces, when its layer was set up for this daemon; none: as the configuration
+    /// says, and nothing is traced.
+    pub traces: Option<Traces>,
 }
 
 impl DaemonOptions {
@@ -92,6 +97,7 @@ impl DaemonOptions {
             supervisor: Supervisor::default(),
             relaunch: None,
             log_ring: None,
+            traces: None,
         }
     }
 }
@@ -179,6 +185,7 @@ pub struct Daemon {
     starting: JoinSet<()>,
     backups: Backups,
     metrics: Arc<Metrics>,
+    traces: Traces,
 }
 
 /// What keeps other daemons away.
@@ -222,6 +229,7 @@ impl Daemon {
             supervisor,
             relaunch,
             log_ring,
+            traces,
         } = options;
         let Supervisor { notifier, watchdog, listener, handed_over, kept: _ } = supervisor;
         ensure_config_dir(&paths.config_dir)?;
@@ -232,6 +240,7 @@ impl Daemon {
         check_socket_path(&socket)?;
         let mut loaded = config::load(&paths.config_file(), &env)?;
         overrides.apply(&mut loaded.config);
+        let traces = traces.unwrap_or_else(|| Traces::of(&loaded.config.otel, &env));
         let was_handed_over = handed_over.is_some();
         let mut starting = JoinSet::new();
         if was_handed_over {
@@ -329,6 +338,9 @@ impl Daemon {
         if let Some(warning) = no_tokens {
             control.warn(Topic::Tokens, warning);
         }
+        if let TracesState::NotExported { why, remedy } = traces.state() {
+            control.warn(Topic::Traces, format!("traces are not exported: {why}; {remedy}"));
+        }
         if remote.is_wanted && remote.tokens.list().is_empty() {
             tracing::warn!(
                 "remote clients cannot come in: there is no token; make one with `agentctl token create NAME`"
@@ -354,6 +366,7 @@ impl Daemon {
             local_connections: Gauge::default(),
             default_workspace: default_workspace(),
             log_ring,
+            traces: traces.state(),
             paths: paths.clone(),
         });
         // What an interrupted import left.
@@ -380,6 +393,7 @@ impl Daemon {
             starting,
             backups,
             metrics,
+            traces,
         })
     }
 
@@ -425,7 +439,9 @@ impl Daemon {
             starting,
             backups,
             metrics,
+            traces,
         } = self;
+        let exporting = traces.start();
         let accepting = CancellationToken::new();
         let mut server = JoinSet::new();
         // Before anybody else uses the engine: what looks unfinished then, is. Who connects waits in
@@ -484,7 +500,8 @@ impl Daemon {
             place.close();
         }
         backups.abort();
-        let orderly = tokio::time::timeout(limit, async {
+        let stops_at = Instant::now() + limit;
+        let orderly = tokio::time::timeout_at(stops_at, async {
             accepting.cancel();
             engine.stop().await;
             // A client that never finishes its handshake must not hold up the rest.
@@ -505,6 +522,9 @@ impl Daemon {
         if !orderly {
             tracing::error!(limit_ms = limit.as_millis(), "the stop took too long and was cut off");
         }
+        // Now that all turns have ended. It is no part of what must be done for a stop in order.
+        let left = stops_at.saturating_duration_since(Instant::now());
+        exporting.flush(left.min(FLUSH_LIMIT)).await;
         // Read anew: a stop that came meanwhile outweighs the handover.
         let handover = control.successor().zip(control.relaunch().cloned());
         if let Some((successor, relaunch)) = handover
@@ -549,10 +569,10 @@ async fn hold_lock(held: Option<File>, file: &Path) -> Result<InstanceLock, Lock
 }
 
 async fn take_lock(file: &Path) -> Result<InstanceLock, LockError> {
-    let patience = tokio::time::Instant::now() + LOCK_PATIENCE;
+    let patience = Instant::now() + LOCK_PATIENCE;
     loop {
         match InstanceLock::acquire(file) {
-            Err(LockError::Held { .. }) if tokio::time::Instant::now() < patience => {
+            Err(LockError::Held { .. }) if Instant::now() < patience => {
                 tokio::time::sleep(LOCK_PAUSE).await;
             }
             taken => return taken,

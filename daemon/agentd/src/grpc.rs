@@ -29,6 +29,7 @@ use crate::logging::LogRing;
 use crate::provider::Models;
 use crate::remote::{Gauge, Remote};
 use crate::submit::SubmitPath;
+use crate::traces::TracesState;
 use agentd_domain::Clock;
 use agentd_engine::Engine;
 use agentd_shared::Paths;
@@ -61,6 +62,8 @@ pub(crate) struct Context {
     pub(crate) default_workspace: String,
     /// The newest log records, when this daemon keeps them.
     pub(crate) log_ring: Option<LogRing>,
+    /// What becomes of traces, for `doctor`.
+    pub(crate) traces: TracesState,
     /// Where the daemon's files are.
     pub(crate) paths: Paths,
 }

@@ -12,6 +12,7 @@ pub mod logging;
 pub mod provider;
 pub mod remote;
 pub mod supervisor;
+pub mod traces;
 pub mod upgrade;
 
 mod access;
@@ -29,3 +30,4 @@ pub use agentd_store::CrashPoints;
 pub use daemon::{Daemon, DaemonOptions, Served, StartError, check_start};
 pub use environment::Environment;
 pub use supervisor::Supervisor;
+pub use traces::Traces;

@@ -5,9 +5,10 @@ mod ring;
 
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
-use tracing_subscriber::{EnvFilter, Registry, reload};
+use tracing_subscriber::{EnvFilter, Layer, Registry, reload};
 
 use crate::config::{LogConfig, LogFormat};
+use crate::traces::TracesLayer;
 
 pub use ring::{LogPage, LogRecord, LogRing};
 
@@ -40,35 +41,41 @@ pub enum LogError {
     Twice(#[from] tracing_subscriber::util::TryInitError),
 }
 
-/// Sets up logging for the process.
+/// Sets up logging for the process, and hands its spans to `traces`, whatever the level of the log.
 ///
 /// # Errors
 /// When the level is not one, or the journal is wanted and not there.
-pub fn init(config: &LogConfig, ring: &LogRing) -> Result<LogLevel, LogError> {
+pub fn init(
+    config: &LogConfig,
+    ring: &LogRing,
+    traces: Option<TracesLayer>,
+) -> Result<LogLevel, LogError> {
     let (filter, handle) = reload::Layer::new(filter(&config.level)?);
-    let registry = tracing_subscriber::registry().with(filter).with(ring.clone());
     let to_stderr = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     let format = match config.format {
         LogFormat::Auto if stderr_is_the_journal() => LogFormat::Journald,
         LogFormat::Auto => LogFormat::Human,
         format => format,
     };
-    match format {
+    let lines: Box<dyn Layer<Registry> + Send + Sync> = match format {
         LogFormat::Auto | LogFormat::Human => {
             let ansi = std::io::IsTerminal::is_terminal(&std::io::stderr())
                 && std::env::var_os("NO_COLOR").is_none();
-            registry.with(to_stderr.with_ansi(ansi)).try_init()?;
+            to_stderr.with_ansi(ansi).boxed()
         }
-        LogFormat::Json => registry.with(to_stderr.json().with_ansi(false)).try_init()?,
+        LogFormat::Json => to_stderr.json().with_ansi(false).boxed(),
         LogFormat::Journald => {
             // Fields of ours cannot pass for the journal's own, such as PRIORITY.
             let journal = tracing_journald::layer()
                 .map_err(LogError::Journal)?
                 .with_field_prefix(Some(FIELD_PREFIX.to_owned()))
                 .with_syslog_identifier(IDENTIFIER.to_owned());
-            registry.with(journal).try_init()?;
+            journal.boxed()
         }
-    }
+    };
+    let log = ring.clone().and_then(lines).with_filter(filter).boxed();
+    let layers: Vec<_> = std::iter::once(log).chain(traces).collect();
+    tracing_subscriber::registry().with(layers).try_init()?;
     Ok(LogLevel(handle))
 }
 

@@ -8,7 +8,7 @@ use agentd::config::{self, LogFormat};
 use agentd::control::Overrides;
 use agentd::logging::{self, LogRing};
 use agentd::upgrade::{Handover, Relaunch, probe_line, probe_paths};
-use agentd::{Daemon, DaemonOptions, Environment, Served, StartError, Supervisor};
+use agentd::{Daemon, DaemonOptions, Environment, Served, StartError, Supervisor, Traces};
 use agentd_shared::Paths;
 use clap::{Parser, Subcommand};
 use tokio::signal::unix::{SignalKind, signal};
@@ -129,7 +129,8 @@ fn run(arguments: Arguments, paths: Paths, mut supervisor: Supervisor) -> ExitCo
     log.level = arguments.log_level.clone().unwrap_or(log.level);
     log.format = arguments.log_format.unwrap_or(log.format);
     let log_ring = LogRing::default();
-    let log_level = match logging::init(&log, &log_ring) {
+    let traces = Traces::of(&loaded.config.otel, &env);
+    let log_level = match logging::init(&log, &log_ring, traces.layer()) {
         Ok(log_level) => log_level,
         Err(error) => return fail(exit::USAGE, &error.to_string(), "see `agentd config show`"),
     };
@@ -159,6 +160,7 @@ fn run(arguments: Arguments, paths: Paths, mut supervisor: Supervisor) -> ExitCo
     };
     options.log_level = Some(log_level);
     options.log_ring = Some(log_ring);
+    options.traces = Some(traces);
     let ended = runtime.block_on(serve(options, arguments.announce));
     // Threads that still block, such as in a slow name look-up, are not waited for.
     runtime.shutdown_background();

@@ -131,9 +131,11 @@ pub(crate) async fn run(task: TurnTask, slot: SlotRequest) -> TurnOutcome {
         slot = slot.granted() => slot,
     };
     task.times.enter(Phase::Other);
-    match stages(task).await {
-        Ok(outcome) | Err(Ended(outcome)) => outcome,
+    let (Ok(outcome) | Err(Ended(outcome))) = stages(task).await;
+    if let TurnOutcome::Failed { error, .. } = &outcome {
+        tracing::Span::current().record("error.type", error.code.as_str());
     }
+    outcome
 }
 
 async fn stages(mut task: TurnTask) -> Result<TurnOutcome, Ended> {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use agentd::control::Control;
-use agentd::{CrashPoints, DaemonOptions, StartError};
+use agentd::{CrashPoints, DaemonOptions, StartError, Traces};
 use agentd_domain::{Clock, IdSource};
 use agentd_shared::{AttachPosition, Client, Endpoint};
 use agentd_tools::Tool;
@@ -20,6 +20,7 @@ use crate::{Driver, Home, LlmServer, log_watch};
 pub struct DaemonBuilder {
     home: Home,
     parts: Parts,
+    traces: Option<Traces>,
 }
 
 /// What a restart takes over.
@@ -89,6 +90,13 @@ impl DaemonBuilder {
         self
     }
 
+    /// Exports traces, until the first restart. Their layer is set up by the test.
+    #[must_use]
+    pub fn traces(mut self, traces: Traces) -> Self {
+        self.traces = Some(traces);
+        self
+    }
+
     /// Starts the daemon. It can be reached when this returns.
     pub async fn start(self) -> Daemon {
         self.try_start().await.expect("start the daemon")
@@ -100,9 +108,9 @@ impl DaemonBuilder {
     /// As [`agentd::Daemon::start`] says.
     pub async fn try_start(self) -> Result<Daemon, StartError> {
         log_watch::start();
-        let Self { home, parts } = self;
+        let Self { home, parts, traces } = self;
         home.write_config();
-        let Running { control, tasks } = run(&home, &parts).await?;
+        let Running { control, tasks } = run(&home, &parts, traces).await?;
         Ok(Daemon { home, parts, control, tasks })
     }
 }
@@ -112,8 +120,9 @@ struct Running {
     tasks: JoinSet<bool>,
 }
 
-async fn run(home: &Home, parts: &Parts) -> Result<Running, StartError> {
+async fn run(home: &Home, parts: &Parts, traces: Option<Traces>) -> Result<Running, StartError> {
     let mut options = DaemonOptions::new(home.paths());
+    options.traces = traces;
     options.env = parts.env.clone().into_iter().collect();
     options.extra_tools.clone_from(&parts.tools);
     options.crash_points = parts.crash_points.clone();
@@ -143,7 +152,7 @@ pub struct Daemon {
 impl Daemon {
     /// A daemon to be configured.
     pub fn builder() -> DaemonBuilder {
-        DaemonBuilder { home: Home::new(), parts: Parts::default() }
+        DaemonBuilder { home: Home::new(), parts: Parts::default(), traces: None }
     }
 
     /// A daemon whose model is a scripted server.
@@ -218,7 +227,7 @@ impl Daemon {
         self.stop_running().await;
         self.home.write_config();
         let Running { control, tasks } =
-            run(&self.home, &self.parts).await.expect("start the daemon again");
+            run(&self.home, &self.parts, None).await.expect("start the daemon again");
         self.control = control;
         self.tasks = tasks;
     }

@@ -1,8 +1,9 @@
-//! Who looks after the daemon, and who reaches it from other machines.
+//! Who looks after the daemon, who reaches it from other machines, and who gets its traces.
 
 use super::{Check, Subject};
 use crate::control::Supervision;
 use crate::remote::Remote;
+use crate::traces::TracesState;
 
 /// Days before a certificate's end from which on somebody should make a new one.
 const EXPIRY_DAYS: i64 = 14;
@@ -56,6 +57,28 @@ pub(super) fn remote(subject: &Subject<'_>) -> Check {
         return Check::fail(NAME, detail, "correct the files, then run `agentctl reload`");
     }
     certificate(NAME, &shown, tls.current().not_after_ms(), subject.clock.now().0)
+}
+
+pub(super) fn traces(state: &TracesState) -> Check {
+    const NAME: &str = "traces";
+    match state {
+        TracesState::Unwanted => Check::skipped(NAME, "none are exported (otel.endpoint)"),
+        TracesState::NotExported { why, remedy } => {
+            Check::warn(NAME, format!("they are not exported: {why}"), remedy.as_str())
+        }
+        TracesState::Exported { endpoint, figures } => {
+            let (exported, lost) = (figures.exported(), figures.lost());
+            let detail = format!("{endpoint}: {exported} spans exported, {lost} lost");
+            match figures.failure() {
+                None => Check::ok(NAME, detail),
+                Some(failure) => Check::warn(
+                    NAME,
+                    format!("{detail}; the newest could not be exported: {failure}"),
+                    "see that a collector takes OTLP over gRPC there, usually on port 4317",
+                ),
+            }
+        }
+    }
 }
 
 fn certificate(name: &'static str, shown: &str, not_after_ms: Option<i64>, now_ms: i64) -> Check {

@@ -7,6 +7,7 @@ use agentd_engine::{AutoResume, EngineConfig, TitlePolicy};
 use serde::{Deserialize, Serialize};
 
 use super::BudgetConfig;
+use super::otel::OtelConfig;
 use super::roles::{Endpoints, OwnModels, RolesConfig};
 use super::submit::SubmitConfig;
 
@@ -38,6 +39,8 @@ pub struct Config {
     pub models: OwnModels,
     /// Figures for Prometheus.
     pub metrics: MetricsConfig,
+    /// Traces for OpenTelemetry.
+    pub otel: OtelConfig,
 }
 
 /// `[provider]`: which model answers.
@@ -493,6 +496,7 @@ impl Config {
         if let Some((key, problem)) = self.budget.bad_amount() {
             return Err(BadValue::new(key.to_owned(), problem));
         }
+        self.otel.check()?;
         self.provider.check("provider")?;
         self.check_roles()
     }
@@ -545,6 +549,12 @@ impl Config {
         }
         if self.metrics.listen != new.metrics.listen {
             keys.push("metrics.listen".to_owned());
+        }
+        if self.otel.endpoint != new.otel.endpoint {
+            keys.push("otel.endpoint".to_owned());
+        }
+        if self.otel.sample_ratio.total_cmp(&new.otel.sample_ratio).is_ne() {
+            keys.push("otel.sample_ratio".to_owned());
         }
         if self.log.format != new.log.format {
             keys.push("log.format".to_owned());

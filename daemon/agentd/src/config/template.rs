@@ -114,6 +114,11 @@ pub const TEMPLATE: &str = r#"# agentd and its clients. Every key may be left ou
 [metrics]
 #listen = ""             # "127.0.0.1:9464": figures for Prometheus at /metrics
 
+[otel]
+# Traces of turns, requests and tool calls for a collector of OpenTelemetry; builds with the feature otel export them.
+#endpoint = ""           # "http://127.0.0.1:4317": OTLP over gRPC; "": what OTEL_EXPORTER_OTLP_ENDPOINT says
+#sample_ratio = 1.0      # which part of the traces, 0 to 1
+
 [remote]
 # For clients on other machines: needs a certificate (`agentd tls init`) and a token (`agentctl token create`).
 #listen = []              # such as ["0.0.0.0:7443"]

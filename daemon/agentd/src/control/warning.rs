@@ -19,6 +19,8 @@ pub enum Topic {
     Tokens,
     /// Figures for Prometheus.
     Metrics,
+    /// Traces for OpenTelemetry.
+    Traces,
 }
 
 /// Something that somebody should look at.

@@ -181,3 +181,28 @@ async fn a_backup_can_be_started_from() {
     other.stop().await;
     daemon.stop().await;
 }
+
+/// Builds with the feature export them: see the tests in `tests/otel`.
+#[cfg(not(feature = "otel"))]
+#[tokio::test]
+async fn traces_that_this_build_cannot_export_are_told_at_the_start_and_by_the_doctor() {
+    let variable = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4317");
+    for builder in [
+        Daemon::builder().set("otel.endpoint", "http://127.0.0.1:4317"),
+        Daemon::builder().env(variable.0, variable.1),
+    ] {
+        let daemon = builder.start().await;
+        let warnings = status(&daemon).await.warnings;
+        let [warning] = warnings.as_slice() else { panic!("{warnings:?}") };
+        assert!(warning.contains("built without the feature otel"), "{warning}");
+        assert!(warning.contains("cargo build --release --package agentd --features otel"));
+        let client = daemon.client().await;
+        let request = v1::RunChecksRequest { offline: true };
+        let checks = client.diagnostics().run_checks(request).await.unwrap().into_inner().checks;
+        let check = checks.into_iter().find(|check| check.name == "traces").unwrap();
+        assert_eq!(check.outcome(), v1::CheckOutcome::Warn);
+        assert!(check.detail.contains("feature otel"), "{check:?}");
+        assert!(check.remedy.contains("--features otel"), "{check:?}");
+        daemon.stop().await;
+    }
+}

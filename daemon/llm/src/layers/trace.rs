@@ -13,7 +13,9 @@ use tracing::field::Empty;
 use tracing::{Instrument as _, Span};
 
 use super::adapt::{ModelService, ask};
-use crate::{Attempt, LlmError, Meter, Request, ResponseStream, Spent, StreamPart};
+use crate::{
+    Attempt, Completion, Finish, LlmError, Meter, Request, ResponseStream, Spent, StreamPart,
+};
 
 /// Puts the layer around a stack whose first provider is of this kind.
 pub(super) fn layer(inner: ModelService, provider: &'static str) -> ModelService {
@@ -27,6 +29,7 @@ pub(super) fn layer(inner: ModelService, provider: &'static str) -> ModelService
             gen_ai.request.model = request.model,
             gen_ai.request.max_tokens = request.max_output_tokens,
             gen_ai.response.model = Empty,
+            gen_ai.response.finish_reasons = Empty,
             gen_ai.usage.input_tokens = Empty,
             gen_ai.usage.output_tokens = Empty,
             attempts = Empty,
@@ -56,6 +59,20 @@ impl Ended {
     fn error(&mut self, error: &LlmError) {
         self.span.record("error.type", error.code());
     }
+
+    fn finished(&mut self, completion: &Completion) {
+        self.span.record("gen_ai.response.finish_reasons", finish_reason(completion));
+    }
+}
+
+/// In the words of Chat Completions, which the conventions use for every provider.
+fn finish_reason(completion: &Completion) -> &'static str {
+    match completion.finish {
+        Finish::Done if completion.tool_calls.is_empty() => "stop",
+        Finish::Done => "tool_calls",
+        Finish::OutputLimit => "length",
+        Finish::Refused => "content_filter",
+    }
 }
 
 impl Drop for Ended {
@@ -81,8 +98,12 @@ impl Stream for Traced {
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let span = self.ended.span.clone();
         let item = span.in_scope(|| self.stream.as_mut().poll_next(cx));
-        if let Poll::Ready(Some(Err(error))) = &item {
-            self.ended.error(error);
+        match &item {
+            Poll::Ready(Some(Err(error))) => self.ended.error(error),
+            Poll::Ready(Some(Ok(StreamPart::Finished(completion)))) => {
+                self.ended.finished(completion);
+            }
+            _ => {}
         }
         item
     }

@@ -18,7 +18,7 @@ fn main() -> anyhow::Result<ExitCode> {
     let home = home().context("give --home DIR --announce")?;
     let log = LogConfig { level: "info".to_owned(), format: LogFormat::Human };
     let log_ring = LogRing::default();
-    logging::init(&log, &log_ring)?;
+    logging::init(&log, &log_ring, None)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let code = runtime.block_on(serve(Paths::under(home), log_ring))?;
     runtime.shutdown_background();

@@ -95,6 +95,16 @@ fn mistakes_are_named_with_a_remedy() {
             None,
             "provider.base_url: 'localhost:11434' does not begin with http:// or https:// (from FILE)",
         ),
+        (
+            "[otel]\nsample_ratio = 1.5",
+            None,
+            "otel.sample_ratio: 1.5 is not between 0 and 1 (from FILE)",
+        ),
+        (
+            "",
+            Some(("AGENTD_OTEL_ENDPOINT", "localhost:4317")),
+            "otel.endpoint: 'localhost:4317' is not such as http://127.0.0.1:4317 or https://collector.example:4317 (from the variable AGENTD_OTEL_ENDPOINT)",
+        ),
     ] {
         assert_eq!(check(file, env.as_slice()).unwrap_err(), expected);
     }
@@ -269,4 +279,13 @@ fn where_remote_clients_come_in_changes_only_with_a_restart() {
 fn money_may_be_a_whole_number() {
     let env = [("AGENTD_BUDGET_TURN_USD", "0.25")];
     assert!(check("[budget]\nday_usd = 5\nday_tokens = 1000", &env).is_ok());
+}
+
+#[test]
+fn where_traces_go_changes_only_with_a_restart() {
+    let load = |text: &str| check(&format!("[otel]\n{text}"), &[]).unwrap().config;
+    let old = load("");
+    let new = load("endpoint = \"http://127.0.0.1:4317\"\nsample_ratio = 0");
+    assert_eq!(old.needs_restart(&new), ["otel.endpoint", "otel.sample_ratio"]);
+    assert!(old.needs_restart(&load("sample_ratio = 1")).is_empty());
 }

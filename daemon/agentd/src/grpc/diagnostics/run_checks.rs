@@ -15,6 +15,7 @@ pub(super) async fn handle(ctx: &Context, request: v1::RunChecksRequest) -> v1::
         clock: &*ctx.clock,
         remote: &ctx.remote,
         paths: &ctx.paths,
+        traces: &ctx.traces,
     };
     let checks = checks::run(&subject, !offline).await.into_iter().map(to_proto).collect();
     v1::RunChecksResponse { checks }

@@ -6,6 +6,8 @@ use std::sync::atomic::Ordering;
 use agentd_domain::{Author, EventBody, InterruptReason, Priority, TurnId};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
+use tracing::field::Empty;
 
 use super::{Actor, Running};
 use crate::session::OpenCall;
@@ -80,8 +82,11 @@ impl Actor {
             cancel: cancel.clone(),
             times: Times::start(self.state.turn.is_some()),
         };
-        let span = tracing::info_span!("turn", session_id = %self.id, %turn_id);
-        self.turns.spawn(tracing::Instrument::instrument(turn::run(task, slot), span));
+        // The root of its trace: the task around it lasts as long as the session is live.
+        let span = tracing::info_span!(
+            parent: None, "turn", session_id = %self.id, %turn_id, error.type = Empty,
+        );
+        self.turns.spawn(turn::run(task, slot).instrument(span));
         self.running = Some(Running {
             turn_id,
             cancel,
@@ -184,6 +189,7 @@ impl Actor {
     pub(super) fn make_title(&mut self) {
         let (deps, account) = (Arc::clone(&self.deps), Arc::clone(&self.account));
         let model = self.state.record.model.clone();
-        self.titles.spawn(crate::title::title(deps, self.id, model, account));
+        let span = tracing::info_span!(parent: None, "title", session_id = %self.id);
+        self.titles.spawn(crate::title::title(deps, self.id, model, account).instrument(span));
     }
 }

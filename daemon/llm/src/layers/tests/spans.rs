@@ -58,4 +58,16 @@ async fn a_request_is_one_span_with_the_usual_attributes() {
     check("gen_ai.usage.output_tokens", "3");
     check("attempts", "2");
     check("error.type", "PROVIDER_STREAM_CUT");
+    assert!(!fields.contains_key("gen_ai.response.finish_reasons"), "{fields:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_whole_answer_s_span_says_why_it_ended() {
+    let fields = Fields::default();
+    let _guard = tracing::subscriber::set_default(Registry::default().with(fields.clone()));
+    let world = world(&EndpointLimits::default(), 1);
+    assert!(world.ask().await.error.is_none());
+    let fields = fields.0.lock().unwrap();
+    let reason = fields.get("gen_ai.response.finish_reasons").map(String::as_str);
+    assert_eq!(reason, Some("stop"), "{fields:?}");
 }
