@@ -23,6 +23,9 @@ pub(crate) struct UpgradeArgs {
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How often to look.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// The socket stays open while one binary becomes the other, so who finds nobody there for this long
+/// need not wait for more.
+const GONE_AFTER: Duration = Duration::from_secs(3);
 
 /// Asks for the upgrade and waits until the new binary serves.
 pub(super) async fn run(args: &UpgradeArgs, app: &App) -> Result<Exit, Failure> {
@@ -45,9 +48,16 @@ pub(super) async fn run(args: &UpgradeArgs, app: &App) -> Result<Exit, Failure> 
     let v1::UpgradeResponse { pid, binary, version } = answer.into_inner();
     drop(client);
     let give_up = Instant::now() + PATIENCE;
+    let mut absence = Absence::default();
     loop {
+        let found = app.try_running_client().await;
+        if absence.lasts(matches!(found, Ok(None)), Instant::now()) {
+            return Err(Failure::new(Exit::Failed, format!("agentd {version} has not taken over"))
+                .because(format!("{binary} ended instead, and no daemon runs now"))
+                .hint("start the old one, or let `agentctl chat` start one; the daemon's log tells why it ended"));
+        }
         let serves = async {
-            let client = app.try_running_client().await.ok()??;
+            let client = found.ok()??;
             let status = client.admin().get_status(v1::GetStatusRequest {}).await.ok()?;
             Some(status.into_inner())
         };
@@ -65,5 +75,40 @@ pub(super) async fn run(args: &UpgradeArgs, app: &App) -> Result<Exit, Failure> 
                 .hint("look at `agentctl status` and at the daemon's log"));
         }
         tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+/// For how long nobody has been there.
+#[derive(Debug, Default)]
+struct Absence {
+    since: Option<Instant>,
+}
+
+impl Absence {
+    /// Takes what a look has found. True when nobody has been there for too long.
+    fn lasts(&mut self, is_absent: bool, now: Instant) -> bool {
+        if !is_absent {
+            self.since = None;
+            return false;
+        }
+        now.duration_since(*self.since.get_or_insert(now)) >= GONE_AFTER
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_who_stays_away_is_gone() {
+        let start = Instant::now();
+        let at = |ms| start + Duration::from_millis(ms);
+        let mut absence = Absence::default();
+        assert!(!absence.lasts(true, at(0)));
+        assert!(!absence.lasts(true, at(2_900)));
+        assert!(!absence.lasts(false, at(2_950)), "it is back");
+        assert!(!absence.lasts(true, at(3_000)));
+        assert!(!absence.lasts(true, at(5_900)));
+        assert!(absence.lasts(true, at(6_000)));
     }
 }

@@ -14,6 +14,8 @@ pub enum RemoteProblem {
     Refused,
     /// The name or the address leads nowhere.
     Unreachable,
+    /// Nothing comes back in time.
+    Silent,
     /// The other side closed the connection without a word.
     Closed,
     /// The two sides do not believe each other.
@@ -59,6 +61,7 @@ impl RemoteProblem {
         }
         match error.kind() {
             io::ErrorKind::ConnectionRefused => Self::Refused,
+            io::ErrorKind::TimedOut => Self::Silent,
             io::ErrorKind::UnexpectedEof
             | io::ErrorKind::ConnectionReset
             | io::ErrorKind::ConnectionAborted
@@ -70,7 +73,9 @@ impl RemoteProblem {
     /// What sort of trouble it is.
     pub fn kind(self) -> ErrorKind {
         match self {
-            Self::Refused | Self::Unreachable | Self::Closed => ErrorKind::Unavailable,
+            Self::Refused | Self::Unreachable | Self::Silent | Self::Closed => {
+                ErrorKind::Unavailable
+            }
             Self::Tls(_) => ErrorKind::Denied,
         }
     }
@@ -82,6 +87,9 @@ impl RemoteProblem {
                 "check that agentd runs there and that its remote.listen has this port (`agentctl status` on that machine)"
             }
             Self::Unreachable => "check the host's name and the network between",
+            Self::Silent => {
+                "check the host's name, the port and the network between; a daemon with a certificate is asked with https://"
+            }
             Self::Closed => {
                 "the daemon may be at its limit of connections, or something else listens there; its log tells"
             }
@@ -145,6 +153,7 @@ impl fmt::Display for RemoteProblem {
         f.write_str(match self {
             Self::Refused => "nobody listens there",
             Self::Unreachable => "it cannot be reached",
+            Self::Silent => "it does not answer in time",
             Self::Closed => "it closes the connection",
             Self::Tls(TlsProblem::UnknownCa) => {
                 "its certificate is not of a CA that is trusted here"
@@ -192,6 +201,7 @@ mod tests {
         };
         check(io::ErrorKind::ConnectionRefused, RemoteProblem::Refused);
         check(io::ErrorKind::UnexpectedEof, RemoteProblem::Closed);
+        check(io::ErrorKind::TimedOut, RemoteProblem::Silent);
         check(io::ErrorKind::HostUnreachable, RemoteProblem::Unreachable);
         assert_eq!(RemoteProblem::find(&fmt::Error), None);
     }

@@ -10,8 +10,10 @@ use tokio_util::sync::CancellationToken;
 use super::Remote;
 use crate::config::Config;
 
-/// How often: an expired token's stream outlives it by at most this.
-const EVERY: Duration = Duration::from_secs(20);
+/// How often expired tokens are looked for: a stream outlives its token by at most this.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How often the last uses of tokens are written.
+const WRITE_EVERY: Duration = Duration::from_secs(20);
 
 /// Runs until `stop`, then writes what is not written yet.
 pub(crate) async fn keep_house(
@@ -19,15 +21,16 @@ pub(crate) async fn keep_house(
     mut config: watch::Receiver<Config>,
     stop: CancellationToken,
 ) {
-    let mut ticks = tokio::time::interval(EVERY);
-    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let [mut looks, mut writes] = [LOOK_EVERY, WRITE_EVERY].map(|every| {
+        let mut ticks = tokio::time::interval(every);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        ticks
+    });
     loop {
         tokio::select! {
             () = stop.cancelled() => break,
-            _ = ticks.tick() => {
-                remote.connections.close_where(|token| remote.tokens.is_good(token));
-                flush(&remote).await;
-            }
+            _ = looks.tick() => remote.connections.close_where(|token| remote.tokens.is_good(token)),
+            _ = writes.tick() => flush(&remote).await,
             Ok(()) = config.changed() => {
                 let new = config.borrow_and_update().remote.clone();
                 let Some(tls) = remote.tls.clone().filter(|_| new.has_tls()) else { continue };
@@ -85,7 +88,7 @@ mod tests {
         remote.tokens.check(&text.reveal()).unwrap();
         clock.advance(60_000);
         // The clock is paused: time goes on when nothing else can be done.
-        let closed = tokio::time::timeout(EVERY * 2, expiring.peer().end.cancelled()).await;
+        let closed = tokio::time::timeout(LOOK_EVERY * 2, expiring.peer().end.cancelled()).await;
         assert!(closed.is_ok(), "its time is over");
         assert!(!staying.peer().end.is_cancelled());
         stop.cancel();

@@ -261,6 +261,7 @@ impl Actor {
         // What cannot be stored is logged there, and tried again later.
         let _tried_later = self.expire_messages().await;
         self.take_next_step();
+        let mut config = self.deps.config.clone();
         loop {
             let wake_at = self.next_wake();
             let mut timer = pin!(tokio::time::sleep_until(wake_at));
@@ -290,6 +291,8 @@ impl Actor {
                     // What was used is recorded also when no title came of it.
                     self.title_made(made.ok().flatten()).await;
                 }
+                // When to wake depends on it.
+                Ok(()) = config.changed() => {}
                 () = &mut timer => {
                     if self.on_timer().await {
                         return Exit::Unloaded;

@@ -1,5 +1,7 @@
 //! Loading, unloading, snapshots, titles, removal.
 
+use std::time::Duration;
+
 use agentd_domain::{Delivery, Seq, SessionStatus, TitleSource};
 use agentd_engine::{CommandError, EngineStats, SessionUpdate, StreamEnd, TitlePolicy};
 
@@ -28,6 +30,20 @@ async fn an_idle_session_is_unloaded_and_opens_again() {
     assert_eq!(view.record.title, "hello");
     assert_eq!((view.record.turns, view.record.status), (1, SessionStatus::Idle));
     assert_eq!(engine.stats().live_sessions, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shorter_time_to_unload_holds_for_sessions_that_are_idle_already() {
+    let world = World::new();
+    let engine = world.engine();
+    world.session(&engine).await;
+    pass_seconds(60).await;
+    assert_eq!(engine.stats().live_sessions, 1);
+    world.configure(|config| config.idle_unload = Duration::from_secs(90));
+    pass_seconds(20).await;
+    assert_eq!(engine.stats().live_sessions, 1);
+    pass_seconds(20).await;
+    assert_eq!(engine.stats().live_sessions, 0);
 }
 
 #[tokio::test(start_paused = true)]

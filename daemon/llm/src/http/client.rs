@@ -92,6 +92,15 @@ pub(crate) fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
     innermost.to_string()
 }
 
+/// Says where the fault is when a request came to a proxy and not to the endpoint.
+pub(crate) fn with_proxy(said: String) -> String {
+    if said.starts_with("tunnel error") {
+        format!("the proxy that the environment names does not lead there: {said}")
+    } else {
+        said
+    }
+}
+
 /// An error with its causes in one line, without the URL, which may hold a key.
 pub(crate) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
     let mut texts: Vec<String> = Vec::new();
@@ -110,6 +119,29 @@ pub(crate) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn a_proxy_that_does_not_let_through_is_named() {
+        let proxy = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let url = format!("http://{}", proxy.local_addr().expect("an address"));
+        drop(rustls::crypto::ring::default_provider().install_default());
+        let client = Client::builder()
+            .proxy(reqwest::Proxy::all(url).expect("a URL"))
+            .tls_certs_only([])
+            .build()
+            .expect("a client");
+        let refuses = async {
+            use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+            let (mut stream, _) = proxy.accept().await.expect("a connection");
+            assert!(stream.read(&mut [0; 1024]).await.expect("a request") > 0);
+            stream.write_all(b"HTTP/1.1 502 No\r\n\r\n").await.expect("an answer");
+        };
+        let asks = client.get("https://example.test/").send();
+        let (answer, ()) = tokio::join!(asks, refuses);
+        let said = with_proxy(innermost(&answer.expect_err("an error")));
+        assert!(said.starts_with("the proxy that the environment names"), "{said}");
+        assert_eq!(with_proxy("refused".to_owned()), "refused");
+    }
 
     #[test]
     fn loopback_addresses_never_go_through_a_proxy() {

@@ -12,7 +12,7 @@ use reqwest::{Client, Method, RequestBuilder, Response, Url};
 use secrecy::ExposeSecret as _;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::client::{Reach, http_client, innermost};
+use super::client::{Reach, http_client, innermost, with_proxy};
 use super::error_text::ErrorText;
 use super::models;
 use super::refusal::{Refusal, retry_after};
@@ -226,7 +226,7 @@ impl Endpoint {
 
     fn send_error(&self, error: reqwest::Error) -> LlmError {
         let error = error.without_url();
-        let detail = self.error_text.clean(&innermost(&error));
+        let detail = self.error_text.clean(&with_proxy(innermost(&error)));
         if error.is_connect() || error.is_timeout() {
             let is_slow = error.is_timeout();
             let after = self.timeouts.connect.as_millis();
