@@ -9,6 +9,7 @@
 
 mod crash_points;
 mod daemon;
+mod earlier_release;
 mod pty;
 mod random_kills;
 mod real_server;
