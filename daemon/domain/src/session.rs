@@ -80,6 +80,29 @@ pub struct SessionRecord {
 }
 
 impl SessionRecord {
+    /// The entry of a session of which nothing is known yet.
+    pub fn new(session_id: SessionId) -> Self {
+        Self {
+            session_id,
+            title: String::new(),
+            title_source: None,
+            workspace: String::new(),
+            model: String::new(),
+            created_at: TimestampMs(0),
+            updated_at: TimestampMs(0),
+            last_seq: Seq::ZERO,
+            status: SessionStatus::default(),
+            queued_messages: 0,
+            turns: 0,
+            usage: Usage::default(),
+            origin: None,
+            effort: None,
+            cost: Cost::default(),
+            requests: 0,
+            estimated_usage: Usage::default(),
+        }
+    }
+
     /// Notes a request.
     pub fn add_request(&mut self, usage: &Usage, cost: &Cost) {
         self.requests = self.requests.saturating_add(1);

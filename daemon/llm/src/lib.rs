@@ -19,6 +19,7 @@ pub mod fuzzing;
 mod http;
 pub mod layers;
 mod meter;
+mod native;
 mod offline;
 mod open_ai;
 mod price;

@@ -73,16 +73,8 @@ impl InstanceLock {
         options.read(true).write(true).create(true).truncate(false);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(path).map_err(io_error)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(LockError::Held { pid: read_pid(&mut file), path: path.to_owned() });
-            }
-            Err(TryLockError::Error(source)) => return Err(io_error(source)),
-        }
-        write_pid(&mut file).map_err(io_error)?;
-        Ok(Self { file: Some(file) })
+        let file = options.open(path).map_err(io_error)?;
+        Self::hold(file, path)
     }
 
     /// Gives the locked file away, for a program that takes this one's place: it stays locked as
@@ -99,7 +91,6 @@ impl InstanceLock {
     /// cannot be looked at.
     pub fn adopt(file: File, path: &Path) -> Result<Self, LockError> {
         let io_error = |source| LockError::Io { path: path.to_owned(), source };
-        let mut file = file;
         #[cfg(unix)]
         {
             use std::os::unix::fs::MetadataExt as _;
@@ -111,6 +102,12 @@ impl InstanceLock {
                 return Err(io_error(io::Error::other("another file lies there by now")));
             }
         }
+        Self::hold(file, path)
+    }
+
+    /// Locks the file and writes this process's id into it.
+    fn hold(mut file: File, path: &Path) -> Result<Self, LockError> {
+        let io_error = |source| LockError::Io { path: path.to_owned(), source };
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {

@@ -30,6 +30,16 @@ pub(super) fn optional_id<T: FromStr<Err = IdError>>(
     if text.is_empty() { Ok(None) } else { id(field, text).map(Some) }
 }
 
+/// Reads how many rows a page may have; 0 leaves it to `default`.
+pub(super) fn page_size(asked: u32, default: u32, max: u32) -> Result<usize, Status> {
+    if asked > max {
+        let problem = format!("{asked} is more than {max}");
+        return Err(bad_field("page_size", &problem, "ask for smaller pages"));
+    }
+    let rows = if asked == 0 { default } else { asked };
+    Ok(usize::try_from(rows).unwrap_or(usize::MAX))
+}
+
 /// Reads a title that may be left out.
 pub(super) fn optional_title(field: &str, text: &str) -> Result<Option<Title>, Status> {
     if text.is_empty() { Ok(None) } else { title(field, text).map(Some) }

@@ -1,9 +1,9 @@
 //! SL-04: sessions so long that nobody may read all of them at once.
 
 use agentd_domain::{
-    AssistantMessage, Author, Completeness, Cost, Delivery, Event, EventBody, ItemId,
-    MessageAccepted, Priority, Seq, SessionCreated, SessionId, SessionRecord, SessionStatus,
-    TimestampMs, TurnCompleted, TurnEnd, TurnId, TurnStarted, Usage,
+    AssistantMessage, Author, Completeness, Delivery, Event, EventBody, ItemId, MessageAccepted,
+    Priority, Seq, SessionCreated, SessionId, SessionRecord, TimestampMs, TurnCompleted, TurnEnd,
+    TurnId, TurnStarted, Usage,
 };
 use agentd_proto::v1;
 use agentd_shared::AttachPosition;
@@ -70,23 +70,13 @@ fn turn(n: u64) -> [(Option<TurnId>, EventBody); 4] {
 
 fn record(session_id: SessionId, workspace: &str, last_seq: u64, turns: u64) -> SessionRecord {
     SessionRecord {
-        cost: Cost::default(),
-        requests: 0,
-        estimated_usage: Usage::default(),
-        effort: None,
-        session_id,
         title: format!("long {turns}"),
-        title_source: None,
         workspace: workspace.to_owned(),
-        model: String::new(),
         created_at: TimestampMs(1),
         updated_at: TimestampMs(1_700_000_000_000),
         last_seq: Seq(last_seq),
-        status: SessionStatus::Idle,
-        queued_messages: 0,
         turns,
-        usage: Usage::default(),
-        origin: None,
+        ..SessionRecord::new(session_id)
     }
 }
 

@@ -112,25 +112,7 @@ impl SessionState {
     /// The state before the first event.
     pub(crate) fn new(session_id: SessionId) -> Self {
         Self {
-            record: SessionRecord {
-                cost: Cost::default(),
-                requests: 0,
-                estimated_usage: Usage::default(),
-                effort: None,
-                session_id,
-                title: String::new(),
-                title_source: None,
-                workspace: String::new(),
-                model: String::new(),
-                created_at: TimestampMs(0),
-                updated_at: TimestampMs(0),
-                last_seq: Seq::ZERO,
-                status: SessionStatus::Idle,
-                queued_messages: 0,
-                turns: 0,
-                usage: Usage::default(),
-                origin: None,
-            },
+            record: SessionRecord::new(session_id),
             queue: Vec::new(),
             turn: None,
             context_from: Seq(1),

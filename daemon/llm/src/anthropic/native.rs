@@ -8,21 +8,17 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use agentd_domain::NativeBlocks;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::Deserialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::KIND;
+use crate::native::{self, Native};
 
 /// Most characters of an id and of a name.
 const MAX_NAME: usize = 64;
 
-/// A block as its provider sent it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct NativeBlock<'a> {
-    raw: &'a RawValue,
-    pub(super) kind: NativeKind<'a>,
-}
+/// A block of an answer.
+pub(super) type NativeBlock<'a> = Native<'a, NativeKind<'a>>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NativeKind<'a> {
@@ -31,12 +27,6 @@ pub(super) enum NativeKind<'a> {
     Text,
     /// A tool call with the provider's id.
     ToolUse(&'a str),
-}
-
-impl Serialize for NativeBlock<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.raw.serialize(serializer)
-    }
 }
 
 /// The fields by which a block is judged.
@@ -68,11 +58,7 @@ pub(super) fn usable<'a>(
     model: &str,
     calls: usize,
 ) -> Option<Vec<NativeBlock<'a>>> {
-    if native.api != KIND || native.model != model {
-        return None;
-    }
-    let blocks: Vec<NativeBlock<'a>> =
-        native.blocks.iter().map(|block| judge(block)).collect::<Option<_>>()?;
+    let blocks = native::blocks(native, KIND, model, judge)?;
     let ids: Vec<&str> = tool_ids(&blocks).collect();
     let is_paired = ids.len() == calls && ids.iter().collect::<HashSet<_>>().len() == calls;
     // Neither thinking nor, after calls, anything else may stand last.
@@ -93,12 +79,11 @@ pub(super) fn tool_ids<'a>(blocks: &[NativeBlock<'a>]) -> impl Iterator<Item = &
 }
 
 /// Reads a block; none when the API would not take it.
-fn judge(block: &str) -> Option<NativeBlock<'_>> {
-    let raw: &RawValue = serde_json::from_str(block).ok()?;
+fn judge(block: &str) -> Option<NativeKind<'_>> {
     let judged: Judged<'_> = serde_json::from_str(block).ok()?;
     let is_said =
         |text: &Option<Cow<'_, str>>| text.as_ref().is_some_and(|text| !text.trim().is_empty());
-    let kind = match judged.r#type.as_ref() {
+    Some(match judged.r#type.as_ref() {
         // The thinking itself may be empty: some models show none.
         "thinking" if judged.thinking.is_some() && is_said(&judged.signature) => {
             NativeKind::Thinking
@@ -110,8 +95,7 @@ fn judge(block: &str) -> Option<NativeBlock<'_>> {
             NativeKind::ToolUse(judged.id.filter(|id| is_legal_name(id))?)
         }
         _ => return None,
-    };
-    Some(NativeBlock { raw, kind })
+    })
 }
 
 /// A text of the characters that ids and names may hold.

@@ -7,20 +7,16 @@
 use std::borrow::Cow;
 
 use agentd_domain::NativeBlocks;
-use serde::{Deserialize, Serialize, Serializer};
-use serde_json::value::RawValue;
+use serde::Deserialize;
 
 use super::KIND;
+use crate::native::{self, Native};
 
 /// Most bytes of the id of a call.
 const MAX_CALL_ID: usize = 64;
 
-/// An item as its provider sent it.
-#[derive(Debug, Clone)]
-pub(super) struct NativeItem<'a> {
-    raw: &'a RawValue,
-    pub(super) kind: NativeKind<'a>,
-}
+/// An item of an answer.
+pub(super) type NativeItem<'a> = Native<'a, NativeKind<'a>>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum NativeKind<'a> {
@@ -28,12 +24,6 @@ pub(super) enum NativeKind<'a> {
     Message,
     /// A tool call with the provider's id.
     Call(Cow<'a, str>),
-}
-
-impl Serialize for NativeItem<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.raw.serialize(serializer)
-    }
 }
 
 /// The fields by which an item is judged.
@@ -54,11 +44,7 @@ pub(super) fn usable<'a>(
     model: &str,
     calls: usize,
 ) -> Option<Vec<NativeItem<'a>>> {
-    if native.api != KIND || native.model != model {
-        return None;
-    }
-    let items: Vec<NativeItem<'a>> =
-        native.blocks.iter().map(|item| judge(item)).collect::<Option<_>>()?;
+    let items = native::blocks(native, KIND, model, judge)?;
     let is_paired = call_ids(&items).count() == calls;
     // Reasoning belongs to what follows it.
     let has_end = items.last()?.kind != NativeKind::Reasoning;
@@ -74,11 +60,10 @@ pub(super) fn call_ids<'a>(items: &'a [NativeItem<'_>]) -> impl Iterator<Item = 
 }
 
 /// Reads an item; none when the API would not take it.
-fn judge(item: &str) -> Option<NativeItem<'_>> {
-    let raw: &RawValue = serde_json::from_str(item).ok()?;
+fn judge(item: &str) -> Option<NativeKind<'_>> {
     let judged: Judged<'_> = serde_json::from_str(item).ok()?;
     let is_said = |text: &Cow<'_, str>| !text.trim().is_empty();
-    let kind = match judged.r#type.as_ref() {
+    Some(match judged.r#type.as_ref() {
         "reasoning" if judged.encrypted_content.as_ref().is_some_and(is_said) => {
             NativeKind::Reasoning
         }
@@ -88,8 +73,7 @@ fn judge(item: &str) -> Option<NativeItem<'_>> {
             NativeKind::Call(judged.call_id.filter(is_id)?)
         }
         _ => return None,
-    };
-    Some(NativeItem { raw, kind })
+    })
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! Small values to store.
 
 use agentd_domain::{
-    Cost, Event, EventBody, Notice, NoticeLevel, Seq, SessionId, SessionRecord, SessionStatus,
-    TimestampMs, UnknownEvent, Usage,
+    Event, EventBody, Notice, NoticeLevel, Seq, SessionId, SessionRecord, TimestampMs, UnknownEvent,
 };
 
 use crate::{Batch, PageLimit, Write};
@@ -44,23 +43,12 @@ pub fn events(first: u64, last: u64) -> Vec<Event> {
 /// An index entry.
 pub fn record(session_id: SessionId, updated_ms: i64, last_seq: u64) -> SessionRecord {
     SessionRecord {
-        cost: Cost::default(),
-        requests: 0,
-        estimated_usage: Usage::default(),
-        effort: None,
-        session_id,
         title: format!("session of {updated_ms}"),
-        title_source: None,
         workspace: "/tmp".to_owned(),
-        model: String::new(),
         created_at: TimestampMs(1),
         updated_at: TimestampMs(updated_ms),
         last_seq: Seq(last_seq),
-        status: SessionStatus::Idle,
-        queued_messages: 0,
-        turns: 0,
-        usage: Usage::default(),
-        origin: None,
+        ..SessionRecord::new(session_id)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use agentd_domain::{Cost, Event, Seq, SessionId, SessionRecord, SessionStatus, Usage};
+use agentd_domain::{Event, Seq, SessionId, SessionRecord};
 
 use crate::ReadError;
 use crate::keyspace::{Key, Writes, decode_event, open_value, read_json, seal, snapshot, under};
@@ -287,23 +287,10 @@ impl Copy<'_> {
 
 fn bare_record(session_id: SessionId, first: &Event, tail: &Event) -> SessionRecord {
     SessionRecord {
-        cost: Cost::default(),
-        requests: 0,
-        estimated_usage: Usage::default(),
-        effort: None,
-        session_id,
-        title: String::new(),
-        title_source: None,
-        workspace: String::new(),
-        model: String::new(),
         created_at: first.at,
         updated_at: tail.at,
         last_seq: tail.seq,
-        status: SessionStatus::default(),
-        queued_messages: 0,
-        turns: 0,
-        usage: Usage::default(),
-        origin: None,
+        ..SessionRecord::new(session_id)
     }
 }
 

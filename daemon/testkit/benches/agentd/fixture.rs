@@ -4,9 +4,8 @@ use std::path::Path;
 
 use agentd_domain::{
     AssistantMessage, Author, ClientMessageId, Completeness, Cost, Delivery, Event, EventBody,
-    ItemId, MessageAccepted, Priority, Seq, SessionCreated, SessionId, SessionRecord,
-    SessionStatus, TimestampMs, TitleSource, TurnCompleted, TurnEnd, TurnId, TurnStarted, Usage,
-    UsagePurpose, UsageRecorded,
+    ItemId, MessageAccepted, Priority, Seq, SessionCreated, SessionId, SessionRecord, TimestampMs,
+    TitleSource, TurnCompleted, TurnEnd, TurnId, TurnStarted, Usage, UsagePurpose, UsageRecorded,
 };
 use agentd_store::{Batch, SledOptions, SledStore, Store as _, Write};
 
@@ -101,23 +100,14 @@ impl Log {
     fn record(&self) -> SessionRecord {
         let time = |ms| TimestampMs(i64::try_from(ms).unwrap_or(i64::MAX));
         SessionRecord {
-            cost: Cost::default(),
-            requests: 0,
-            estimated_usage: Usage::default(),
-            effort: None,
-            session_id: self.session_id,
             title: format!("question {}", self.number),
             title_source: Some(TitleSource::FirstMessage),
             workspace: "/tmp".to_owned(),
-            model: String::new(),
             created_at: time(BEGIN_MS + self.number),
             updated_at: time(BEGIN_MS + self.number + self.seq),
             last_seq: Seq(self.seq),
-            status: SessionStatus::Idle,
-            queued_messages: 0,
             turns: self.turns,
-            usage: Usage::default(),
-            origin: None,
+            ..SessionRecord::new(self.session_id)
         }
     }
 }

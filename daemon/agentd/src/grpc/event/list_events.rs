@@ -17,19 +17,8 @@ pub(super) async fn handle(
 ) -> Result<v1::ListEventsResponse, Status> {
     let v1::ListEventsRequest { session_id, from_seq, page_size } = request;
     let id = from_proto::id("session_id", &session_id)?;
-    let events = match page_size {
-        0 => DEFAULT_PAGE,
-        1..=MAX_PAGE => page_size,
-        _ => {
-            return Err(status::bad_field(
-                "page_size",
-                &format!("{page_size} is more than {MAX_PAGE}"),
-                "ask for smaller pages",
-            ));
-        }
-    };
-    let limit =
-        PageLimit { events: usize::try_from(events).unwrap_or(usize::MAX), bytes: PAGE_BYTES };
+    let events = from_proto::page_size(page_size, DEFAULT_PAGE, MAX_PAGE)?;
+    let limit = PageLimit { events, bytes: PAGE_BYTES };
     let page = ctx
         .engine
         .events(id, Seq(from_seq), limit)

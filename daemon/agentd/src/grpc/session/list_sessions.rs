@@ -6,7 +6,7 @@ use agentd_proto::v1;
 use agentd_store::SessionCursor;
 use tonic::Status;
 
-use crate::grpc::{Context, status, to_proto};
+use crate::grpc::{Context, from_proto, status, to_proto};
 
 const DEFAULT_PAGE: u32 = 100;
 const MAX_PAGE: u32 = 1000;
@@ -16,17 +16,7 @@ pub(super) async fn handle(
     request: v1::ListSessionsRequest,
 ) -> Result<v1::ListSessionsResponse, Status> {
     let v1::ListSessionsRequest { page_size, page_token } = request;
-    let limit = match page_size {
-        0 => DEFAULT_PAGE,
-        1..=MAX_PAGE => page_size,
-        _ => {
-            return Err(status::bad_field(
-                "page_size",
-                &format!("{page_size} is more than {MAX_PAGE}"),
-                "ask for smaller pages",
-            ));
-        }
-    };
+    let limit = from_proto::page_size(page_size, DEFAULT_PAGE, MAX_PAGE)?;
     let from = match page_token.as_str() {
         "" => None,
         token => Some(SessionCursor(from_hex(token).ok_or_else(|| {
@@ -34,7 +24,6 @@ pub(super) async fn handle(
             status::bad_field("page_token", "it is not a page token", hint)
         })?)),
     };
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let page = ctx.engine.list(from, limit).await.map_err(|error| status::from_command(&error))?;
     let sessions = page
         .sessions
