@@ -4,6 +4,7 @@
 //! a socket, and to start and stop in an orderly way. It is the only daemon crate that knows the wire
 //! format. It owns the process: the lock, the socket, the configuration. Read `daemon.rs` first.
 
+pub mod allocator;
 pub mod config;
 pub mod control;
 pub mod daemon;

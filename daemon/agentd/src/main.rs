@@ -120,6 +120,7 @@ fn probe(paths: &Paths) -> ExitCode {
 }
 
 fn run(arguments: Arguments, paths: Paths, mut supervisor: Supervisor) -> ExitCode {
+    let gives_back = agentd::allocator::give_back_what_is_freed();
     let env = Environment::of_process();
     let loaded = match config::load(&paths.config_file(), &env) {
         Ok(loaded) => loaded,
@@ -134,6 +135,11 @@ fn run(arguments: Arguments, paths: Paths, mut supervisor: Supervisor) -> ExitCo
         Ok(log_level) => log_level,
         Err(error) => return fail(exit::USAGE, &error.to_string(), "see `agentd config show`"),
     };
+    if !gives_back {
+        tracing::warn!(
+            "the C library took no settings of its allocator: memory may be held for longer"
+        );
+    }
     // Whatever the daemon makes is its user's alone.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {

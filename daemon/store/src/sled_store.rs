@@ -47,6 +47,11 @@ use writer::Request;
 /// queue; with typical batches of a few kilobytes it is some megabytes at most.
 const QUEUE_CAPACITY: usize = 1024;
 
+/// Reads that run at once; others wait. Each runs on a thread, and a thread keeps up to 64 old versions
+/// of pages to itself until it ends (crossbeam-epoch's bags), so the memory that reading takes grows
+/// with the threads. More than a machine has cores, because some wait for the disk.
+const READERS: usize = 16;
+
 /// How the store is opened.
 #[derive(Debug, Clone)]
 pub struct SledOptions {
@@ -90,6 +95,7 @@ pub struct SledStore {
     files: Arc<Files>,
     queue: SyncSender<Request>,
     slots: Arc<Semaphore>,
+    readers: Arc<Semaphore>,
     /// What the writer has made durable so far.
     commits: Arc<AtomicU64>,
 }
@@ -125,7 +131,14 @@ impl SledStore {
         read: impl FnOnce(&sled::Db) -> Result<T, ReadError> + Send + 'static,
     ) -> Result<T, ReadError> {
         let files = Arc::clone(&self.files);
-        match tokio::task::spawn_blocking(move || files.read(read)).await {
+        let place = Arc::clone(&self.readers).acquire_owned().await;
+        let place = place.map_err(|_closed| ReadError::Closed)?;
+        let read = move || {
+            // Until it has run, also when nobody waits for it any more.
+            let _place = place;
+            files.read(read)
+        };
+        match tokio::task::spawn_blocking(read).await {
             Ok(result) => result,
             Err(join) if join.is_panic() => {
                 self.files.suspect();
@@ -259,5 +272,51 @@ impl Store for SledStore {
         let (reply, answer) = oneshot::channel();
         self.send(Request::Close(reply))?;
         answer.await.unwrap_or(Err(CommitError::Closed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn reads_wait_for_a_place_and_give_it_back_though_nobody_waits_for_them() {
+        let temp = tempfile::tempdir().unwrap();
+        let options = SledOptions { fsync: false, ..SledOptions::default() };
+        let store = SledStore::open(&temp.path().join("store"), options).unwrap().store;
+        let store = Arc::new(store);
+        let (began, mut begun) = tokio::sync::mpsc::channel(READERS);
+        let (let_go, gate) = std::sync::mpsc::channel::<()>();
+        let gate = Arc::new(std::sync::Mutex::new(gate));
+        let mut reads = tokio::task::JoinSet::new();
+        for _ in 0..READERS {
+            let (store, began, gate) = (Arc::clone(&store), began.clone(), Arc::clone(&gate));
+            reads.spawn(async move {
+                store
+                    .read(move |_db| {
+                        began.try_send(()).unwrap();
+                        let _ended = gate.lock().unwrap().recv();
+                        Ok(())
+                    })
+                    .await
+            });
+        }
+        for _ in 0..READERS {
+            begun.recv().await.unwrap();
+        }
+        let mut late = std::pin::pin!(store.session(SessionId::from_parts(1, 1)));
+        assert!(is_pending(late.as_mut()).await);
+        reads.shutdown().await;
+        assert!(is_pending(late.as_mut()).await);
+        drop(let_go);
+        assert_eq!(late.await.unwrap(), None);
+    }
+
+    /// True when the future has nothing to say yet.
+    async fn is_pending<F: Future + Unpin>(mut future: F) -> bool {
+        std::future::poll_fn(|cx| {
+            std::task::Poll::Ready(std::pin::Pin::new(&mut future).poll(cx).is_pending())
+        })
+        .await
     }
 }

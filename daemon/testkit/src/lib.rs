@@ -14,6 +14,8 @@ mod daemon;
 #[cfg(feature = "daemon")]
 mod driver;
 #[cfg(feature = "daemon")]
+mod heap;
+#[cfg(feature = "daemon")]
 mod home;
 #[cfg(feature = "daemon")]
 mod log_watch;
@@ -33,9 +35,11 @@ pub use daemon::{Daemon, DaemonBuilder};
 #[cfg(feature = "daemon")]
 pub use driver::{Driver, PATIENCE};
 #[cfg(feature = "daemon")]
+pub use heap::{CountingAllocator, HeapUse};
+#[cfg(feature = "daemon")]
 pub use home::Home;
 #[cfg(feature = "daemon")]
-pub use process_daemon::{CRASH_AT, Ended, ProcessDaemon, ProcessDaemonBuilder};
+pub use process_daemon::{CRASH_AT, Ended, LOG_RECORDS, ProcessDaemon, ProcessDaemonBuilder};
 #[cfg(feature = "daemon")]
 pub use pty::{Pty, PtyBuilder};
 #[cfg(feature = "daemon")]

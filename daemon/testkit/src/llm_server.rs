@@ -31,7 +31,7 @@ mod rules;
 mod script;
 mod sent;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -79,6 +79,7 @@ struct Script {
     matched: Vec<(Matcher, Reply)>,
     queue: VecDeque<Reply>,
     chaos: Option<Chaos>,
+    chaotic: BTreeMap<&'static str, u64>,
     default: DefaultReply,
     sent: Sent,
     rules: Rules,
@@ -103,6 +104,7 @@ impl LlmServer {
                 matched: Vec::new(),
                 queue: VecDeque::new(),
                 chaos: None,
+                chaotic: BTreeMap::new(),
                 default: Box::new(|request| Reply::text(&request.last_user_text())),
                 sent: Sent::default(),
                 rules: Rules { form: true, reasoning: false },
@@ -164,6 +166,11 @@ impl LlmServer {
     /// not fill the memory.
     pub fn chaos(&self, seed: u64, rates: ChaosRates, stall: Duration) {
         self.shared.script().chaos = Some(Chaos { seed, rates, stall });
+    }
+
+    /// How often chaos gave each kind of answer so far, by its name among [`ChaosRates`].
+    pub fn chaotic(&self) -> BTreeMap<&'static str, u64> {
+        self.shared.script().chaotic.clone()
     }
 
     /// Stops checking requests.
@@ -244,7 +251,9 @@ impl Shared {
             reply
         } else if let Some(chaos) = &script.chaos {
             is_recorded = false;
-            chaos.answer(serial, &request)
+            let (name, reply) = chaos.answer(serial, &request);
+            *script.chaotic.entry(name).or_default() += 1;
+            reply
         } else {
             (script.default)(&request)
         };

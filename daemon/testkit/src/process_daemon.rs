@@ -12,11 +12,14 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 use tokio::task::JoinSet;
 
-use crate::{Driver, Home, LlmServer, PATIENCE};
+use crate::{Driver, HeapUse, Home, LlmServer, PATIENCE};
 
 /// The variable that names the point at which `agentd-under-test` kills itself: `NAME` or `NAME:N` for
 /// the N-th pass.
 pub const CRASH_AT: &str = "AGENTD_CRASH_AT";
+
+/// The variable that says how many log records `agentd-under-test` keeps in memory.
+pub const LOG_RECORDS: &str = "AGENTD_LOG_RECORDS";
 
 /// How a process is started.
 #[derive(Debug)]
@@ -183,10 +186,26 @@ impl ProcessDaemon {
 
     /// Waits until it says again that it can be reached, as after an upgrade.
     pub async fn wait_ready_again(&mut self) {
+        self.next_line().await;
+    }
+
+    /// What it holds on its heap. Only `agentd-under-test` can tell.
+    pub async fn heap(&mut self) -> HeapUse {
+        self.signal(Signal::USR1);
+        let line = self.next_line().await;
+        let mut words = line.split_whitespace().skip(1).map(str::parse);
+        match (words.next(), words.next()) {
+            (Some(Ok(bytes)), Some(Ok(blocks))) => HeapUse { bytes, blocks },
+            _ => panic!("not a count of the heap: {line}"),
+        }
+    }
+
+    async fn next_line(&mut self) -> String {
         let mut line = String::new();
         let read = tokio::time::timeout(PATIENCE, self.stdout.read_line(&mut line)).await;
-        let read = read.expect("the daemon says in time that it is ready").expect("a line");
+        let read = read.expect("the daemon says it in time").expect("a line");
         assert_ne!(read, 0, "the daemon ended instead");
+        line
     }
 
     /// Sends a signal.

@@ -75,6 +75,7 @@ pub struct LogRing {
 #[derive(Debug)]
 struct Inner {
     clock: Arc<dyn Clock>,
+    max_records: usize,
     kept: Mutex<Kept>,
     /// The number that the next record gets, for those who wait for it.
     next: watch::Sender<u64>,
@@ -89,18 +90,24 @@ struct Kept {
 }
 
 impl Default for LogRing {
-    /// An empty ring.
+    /// An empty ring for 10,000 records.
     fn default() -> Self {
+        Self::of_records(MAX_RECORDS)
+    }
+}
+
+impl LogRing {
+    /// An empty ring for so many records, or 8 MiB of them, whichever are fewer.
+    pub fn of_records(max_records: usize) -> Self {
         let inner = Inner {
             clock: Arc::new(SystemClock),
+            max_records,
             kept: Mutex::default(),
             next: watch::Sender::new(0),
         };
         Self { inner: Arc::new(inner) }
     }
-}
 
-impl LogRing {
     /// The number from which on the newest `count` records are that `wanted` takes.
     pub fn start_of_newest(&self, count: usize, wanted: impl Fn(&LogRecord) -> bool) -> u64 {
         let kept = self.kept();
@@ -161,7 +168,7 @@ impl LogRing {
             kept.bytes += record.bytes();
             kept.records.push_back(Arc::new(record));
             kept.next += 1;
-            while kept.records.len() > MAX_RECORDS || kept.bytes > MAX_BYTES {
+            while kept.records.len() > self.inner.max_records || kept.bytes > MAX_BYTES {
                 let Some(oldest) = kept.records.pop_front() else { break };
                 kept.bytes -= oldest.bytes();
             }
@@ -332,6 +339,19 @@ mod tests {
         let kept = ring.kept();
         assert!(kept.records.len() * (RECORD_BYTES + 8 * FACT_BYTES) <= MAX_BYTES);
         assert_eq!(kept.bytes, kept.records.iter().map(|record| record.bytes()).sum::<usize>());
+    }
+
+    #[test]
+    fn a_small_ring_keeps_the_newest_records() {
+        let ring = LogRing::of_records(2);
+        let subscriber = tracing_subscriber::registry().with(ring.clone());
+        tracing::subscriber::with_default(subscriber, || {
+            for number in 0..5 {
+                tracing::info!("{number}");
+            }
+        });
+        let page = ring.read(0, 10);
+        assert_eq!((messages(&page), page.dropped), (vec!["3", "4"], 3));
     }
 
     #[tokio::test]

@@ -19,7 +19,7 @@ use crate::sled_store::files::{Files, open_sled};
 use crate::sled_store::report::OpenReport;
 use crate::sled_store::writer::{PURGE_CHUNK, Writer};
 use crate::sled_store::{
-    OpenError, Opened, QUEUE_CAPACITY, SledOptions, SledStore, check, migrate, salvage,
+    OpenError, Opened, QUEUE_CAPACITY, READERS, SledOptions, SledStore, check, migrate, salvage,
 };
 
 /// Name of the meta record that counts commits.
@@ -76,7 +76,8 @@ pub(crate) fn open(dir: &Path, options: SledOptions) -> Result<Opened, OpenError
     for warning in report.warnings() {
         tracing::warn!("{warning}");
     }
-    Ok(Opened { store: SledStore { files, queue, slots, commits: told }, report })
+    let readers = Arc::new(Semaphore::new(READERS));
+    Ok(Opened { store: SledStore { files, queue, slots, readers, commits: told }, report })
 }
 
 /// Opens sled and looks at what is most likely to matter. Damage of sled's own files, which would

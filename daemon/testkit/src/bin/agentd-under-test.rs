@@ -1,4 +1,5 @@
-//! The real daemon with tools whose effects can be counted, and points at which it kills itself.
+//! The real daemon with tools whose effects can be counted, points at which it kills itself, and a
+//! count of its heap, which it tells on SIGUSR1.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -10,14 +11,18 @@ use agentd::config::{LogConfig, LogFormat};
 use agentd::logging::{self, LogRing};
 use agentd::{CrashPoints, Daemon, DaemonOptions};
 use agentd_shared::Paths;
-use agentd_testkit::{AppendLine, CRASH_AT};
+use agentd_testkit::{AppendLine, CRASH_AT, CountingAllocator, HeapUse, LOG_RECORDS};
 use anyhow::Context as _;
 use tokio::signal::unix::{SignalKind, signal};
 
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
+
 fn main() -> anyhow::Result<ExitCode> {
+    anyhow::ensure!(agentd::allocator::give_back_what_is_freed(), "the allocator has no settings");
     let home = home().context("give --home DIR --announce")?;
     let log = LogConfig { level: "info".to_owned(), format: LogFormat::Human };
-    let log_ring = LogRing::default();
+    let log_ring = log_ring()?;
     logging::init(&log, &log_ring, None)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let code = runtime.block_on(serve(Paths::under(home), log_ring))?;
@@ -38,6 +43,7 @@ async fn serve(paths: Paths, log_ring: LogRing) -> anyhow::Result<ExitCode> {
     options.log_ring = Some(log_ring);
     let daemon = Daemon::start(options).await?;
     let mut term = signal(SignalKind::terminate())?;
+    let mut ask_heap = signal(SignalKind::user_defined1())?;
     writeln!(std::io::stdout(), "ready {}", daemon.socket().display())?;
     let control = daemon.control().clone();
     let mut serving = std::pin::pin!(daemon.serve());
@@ -47,8 +53,18 @@ async fn serve(paths: Paths, log_ring: LogRing) -> anyhow::Result<ExitCode> {
                 return Ok(if orderly { ExitCode::SUCCESS } else { ExitCode::FAILURE });
             }
             _ = term.recv() => control.stop(),
+            _ = ask_heap.recv() => {
+                let HeapUse { bytes, blocks } = HeapUse::now();
+                writeln!(std::io::stdout(), "heap {bytes} {blocks}")?;
+            }
         }
     }
+}
+
+/// As many log records as the environment says, else as many as `agentd` keeps.
+fn log_ring() -> anyhow::Result<LogRing> {
+    let Ok(records) = std::env::var(LOG_RECORDS) else { return Ok(LogRing::default()) };
+    Ok(LogRing::of_records(records.parse().context("a number of log records")?))
 }
 
 /// The hook that kills this process at the point that the environment names.

@@ -38,6 +38,11 @@ pub struct ChaosRates {
     pub huge_line: u32,
 }
 
+impl ChaosRates {
+    /// How many things may happen.
+    pub const KINDS: usize = 13;
+}
+
 impl Default for ChaosRates {
     fn default() -> Self {
         Self {
@@ -73,39 +78,40 @@ const HUGE: usize = 9 * 1024 * 1024;
 const DRIP: Duration = Duration::from_millis(20);
 
 impl Chaos {
-    /// The answer to the request of this number.
-    pub(super) fn answer(&self, serial: usize, request: &RecordedRequest) -> Reply {
+    /// The answer to the request of this number, and its name among the rates.
+    pub(super) fn answer(&self, serial: usize, request: &RecordedRequest) -> (&'static str, Reply) {
         // The golden ratio spreads neighbouring numbers (Knuth, TAOCP 3, 6.4).
         let serial = u64::try_from(serial).unwrap_or(u64::MAX);
         let mut rng =
             fastrand::Rng::with_seed(self.seed ^ serial.wrapping_mul(0x9E37_79B9_7F4A_7C15));
         let rates = &self.rates;
-        let table: [(u32, Answer); 13] = [
-            (rates.text, Answer::Text),
-            (rates.tool_call, Answer::ToolCall),
-            (rates.drip, Answer::Drip),
-            (rates.cut, Answer::Cut),
-            (rates.reset, Answer::Reset),
-            (rates.stall, Answer::Stall),
-            (rates.late_headers, Answer::LateHeaders),
-            (rates.rate_limit, Answer::RateLimit),
-            (rates.server_error, Answer::ServerError),
-            (rates.garbage, Answer::Garbage),
-            (rates.odd, Answer::Odd),
-            (rates.empty, Answer::Empty),
-            (rates.huge_line, Answer::HugeLine),
+        let table: [(u32, &str, Answer); ChaosRates::KINDS] = [
+            (rates.text, "text", Answer::Text),
+            (rates.tool_call, "tool_call", Answer::ToolCall),
+            (rates.drip, "drip", Answer::Drip),
+            (rates.cut, "cut", Answer::Cut),
+            (rates.reset, "reset", Answer::Reset),
+            (rates.stall, "stall", Answer::Stall),
+            (rates.late_headers, "late_headers", Answer::LateHeaders),
+            (rates.rate_limit, "rate_limit", Answer::RateLimit),
+            (rates.server_error, "server_error", Answer::ServerError),
+            (rates.garbage, "garbage", Answer::Garbage),
+            (rates.odd, "odd", Answer::Odd),
+            (rates.empty, "empty", Answer::Empty),
+            (rates.huge_line, "huge_line", Answer::HugeLine),
         ];
-        let total: u32 = table.iter().map(|(weight, _)| weight).sum();
+        let total: u32 = table.iter().map(|(weight, ..)| weight).sum();
         let mut at = if total == 0 { 0 } else { rng.u32(..total) };
-        let mut chosen = Answer::Text;
-        for (weight, answer) in table {
+        let mut chosen = ("text", Answer::Text);
+        for (weight, name, answer) in table {
             if at < weight {
-                chosen = answer;
+                chosen = (name, answer);
                 break;
             }
             at -= weight;
         }
-        self.reply(chosen, &mut rng, request)
+        let (name, answer) = chosen;
+        (name, self.reply(answer, &mut rng, request))
     }
 
     fn reply(&self, answer: Answer, rng: &mut fastrand::Rng, request: &RecordedRequest) -> Reply {
@@ -279,7 +285,7 @@ mod tests {
             body: body.clone(),
         };
         let answer = |serial| {
-            let mut text = format!("{:?}", chaos.answer(serial, &request));
+            let mut text = format!("{:?}", chaos.answer(serial, &request).1);
             text.truncate(4096);
             text
         };

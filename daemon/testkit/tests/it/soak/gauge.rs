@@ -9,10 +9,11 @@ use tokio::task::JoinSet;
 /// One look at the process.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Sample {
-    /// Resident memory in KiB.
+    /// Resident memory in KiB, without files: those are the program itself, page by page as it is used.
     pub(crate) resident_kib: u64,
     /// Open descriptors.
     pub(crate) descriptors: u64,
+    pub(crate) threads: u64,
 }
 
 /// Looks at a process now and then until it is dropped.
@@ -53,6 +54,7 @@ impl Gauge {
             *window = Sample {
                 resident_kib: median(samples.iter().map(|sample| sample.resident_kib)),
                 descriptors: median(samples.iter().map(|sample| sample.descriptors)),
+                threads: median(samples.iter().map(|sample| sample.threads)),
             };
         }
         windows
@@ -68,11 +70,15 @@ fn median(values: impl Iterator<Item = u64>) -> u64 {
 fn look(pid: u32) -> Sample {
     let proc = PathBuf::from(format!("/proc/{pid}"));
     let status = std::fs::read_to_string(proc.join("status")).expect("the process runs");
-    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let resident = resident.and_then(|line| line.split_whitespace().next());
+    let number = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        let word = line.and_then(|line| line.split_whitespace().next()).expect("it is there");
+        word.parse().expect("a number")
+    };
     let descriptors = std::fs::read_dir(proc.join("fd")).expect("the process is ours").count();
     Sample {
-        resident_kib: resident.expect("VmRSS").parse().expect("a number"),
+        resident_kib: number("RssAnon:"),
         descriptors: u64::try_from(descriptors).expect("few"),
+        threads: number("Threads:"),
     }
 }

@@ -48,6 +48,11 @@ impl Tally {
         self.turn_ms.extend(other.turn_ms);
     }
 
+    /// Turns that ended.
+    pub(crate) fn turns(&self) -> u64 {
+        u64::try_from(self.turn_ms.len()).expect("few")
+    }
+
     fn end(&mut self, what: &str) {
         *self.ends.entry(what.to_owned()).or_default() += 1;
     }

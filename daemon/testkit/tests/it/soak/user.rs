@@ -1,5 +1,6 @@
 //! A user who works without a pause: sends, steers, interrupts, takes back, leaves and comes back.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use agentd_proto::v1;
@@ -16,6 +17,9 @@ use crate::support::check_log;
 const STEPS: usize = 12;
 /// Every this-many-th session that is left stays in the store; the others are removed.
 const KEPT: u64 = 4;
+/// Sessions of a user that stay at a time. None stays to the end of a round: the store's pages of those
+/// that happen to be there would be what differs from rest to rest.
+const MOST_KEPT: usize = 3;
 /// Events that pass before a user acts on a running turn, at most.
 const EVENTS_BEFORE: usize = 8;
 /// Soon enough that a message behind a running turn expires.
@@ -30,6 +34,8 @@ pub(crate) struct Setting {
     pub(crate) workspace: String,
     /// Names of models to choose from, each on an endpoint of its own.
     pub(crate) models: Vec<String>,
+    /// How many work.
+    pub(crate) users: u64,
     /// Longest wait for an end that must come.
     pub(crate) patience: Duration,
 }
@@ -43,6 +49,8 @@ pub(crate) struct User {
     identity: Identity,
     rng: Rng,
     tally: Tally,
+    /// The sessions that stay, the oldest first.
+    kept: VecDeque<String>,
 }
 
 impl User {
@@ -51,11 +59,12 @@ impl User {
         let client = Client::connect(&setting.endpoint).await.expect("connect to the daemon");
         let identity = Identity { client_id: name.clone(), name };
         let rng = Rng::with_seed(seed.wrapping_add(number));
-        Self { number, setting, client, identity, rng, tally: Tally::default() }
+        let (tally, kept) = (Tally::default(), VecDeque::new());
+        Self { number, setting, client, identity, rng, tally, kept }
     }
 
-    /// Works until `is_over`, then ends what it began.
-    pub(crate) async fn work(mut self, is_over: impl Fn() -> bool) -> Tally {
+    /// Works until `is_over`, ends what was begun, and leaves nothing open and nothing stored.
+    pub(crate) async fn work(mut self, is_over: impl Fn() -> bool) -> Self {
         while !is_over() {
             let mut session = self.create().await;
             for _ in 0..STEPS {
@@ -67,12 +76,36 @@ impl User {
             let (id, tally) = session.leave().await;
             self.tally.add(tally);
             self.tally.sessions += 1;
-            if !self.tally.sessions.is_multiple_of(KEPT) {
-                let request = v1::DeleteSessionRequest { session_id: id };
-                self.client.session().delete_session(request).await.expect("delete the session");
+            if self.tally.sessions.is_multiple_of(KEPT) {
+                self.kept.push_back(id);
+                if self.kept.len() > MOST_KEPT
+                    && let Some(oldest) = self.kept.pop_front()
+                {
+                    self.delete(oldest).await;
+                }
+            } else {
+                self.delete(id).await;
             }
         }
+        while let Some(kept) = self.kept.pop_front() {
+            self.delete(kept).await;
+        }
+        self
+    }
+
+    /// What became of the messages so far.
+    pub(crate) fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// The same, when nobody works any more.
+    pub(crate) fn into_tally(self) -> Tally {
         self.tally
+    }
+
+    async fn delete(&mut self, session_id: String) {
+        let request = v1::DeleteSessionRequest { session_id };
+        self.client.session().delete_session(request).await.expect("delete the session");
     }
 
     async fn create(&mut self) -> Session {
