@@ -6,8 +6,9 @@ use std::path::PathBuf;
 
 use prost::Message as _;
 
-const FILES: [&str; 9] = [
+const FILES: [&str; 10] = [
     "agentd/v1/access.proto",
+    "agentd/v1/action.proto",
     "agentd/v1/admin.proto",
     "agentd/v1/diagnostics.proto",
     "agentd/v1/event.proto",

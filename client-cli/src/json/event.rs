@@ -4,6 +4,8 @@ use agentd_proto::v1;
 use agentd_proto::v1::event::Body as Wire;
 use serde::Serialize;
 
+use super::tool::{CallFinishedView, CallStartedView};
+
 /// One event.
 #[derive(Debug, Serialize)]
 pub(crate) struct EventView<'a> {
@@ -105,21 +107,8 @@ enum Body<'a> {
         attempt: u32,
         error: Option<ErrorView<'a>>,
     },
-    ToolCallStarted {
-        call_id: &'a str,
-        name: &'a str,
-        arguments_json: &'a str,
-        effect: String,
-    },
-    ToolCallFinished {
-        call_id: &'a str,
-        name: &'a str,
-        status: String,
-        output: &'a str,
-        error_code: &'a str,
-        output_bytes: u64,
-        elapsed_ms: u64,
-    },
+    ToolCallStarted(CallStartedView<'a>),
+    ToolCallFinished(CallFinishedView<'a>),
     QuestionAsked(QuestionView<'a>),
     QuestionAnswered {
         question_id: &'a str,
@@ -271,34 +260,10 @@ impl<'a> From<&'a Wire> for Body<'a> {
                     error: view(error.as_ref()),
                 }
             }
-            Wire::ToolCallStarted(v1::ToolCallStarted {
-                call_id,
-                name,
-                arguments_json,
-                effect,
-            }) => Self::ToolCallStarted {
-                call_id,
-                name,
-                arguments_json,
-                effect: super::tool_effect(*effect),
-            },
-            Wire::ToolCallFinished(v1::ToolCallFinished {
-                call_id,
-                name,
-                status,
-                output,
-                error_code,
-                output_bytes,
-                elapsed_ms,
-            }) => Self::ToolCallFinished {
-                call_id,
-                name,
-                status: super::tool_status(*status),
-                output,
-                error_code,
-                output_bytes: *output_bytes,
-                elapsed_ms: *elapsed_ms,
-            },
+            Wire::ToolCallStarted(started) => Self::ToolCallStarted(CallStartedView::from(started)),
+            Wire::ToolCallFinished(finished) => {
+                Self::ToolCallFinished(CallFinishedView::from(finished))
+            }
             Wire::QuestionAsked(asked) => Self::QuestionAsked(QuestionView::from(asked)),
             Wire::QuestionAnswered(v1::QuestionAnswered { question_id, choice, by }) => {
                 Self::QuestionAnswered { question_id, choice, by: view(by.as_ref()) }

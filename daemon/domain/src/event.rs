@@ -12,9 +12,10 @@ use serde_json::value::RawValue;
 use self::record::{BodyOfKind, Record};
 
 use crate::{
-    Author, CallId, ClientMessageId, Cost, Effort, EffortChoice, ErrorReport, ForkOrigin,
-    InterruptReason, ItemId, NativeBlocks, Priority, QuestionId, QuestionKind, Seq, SuspendReason,
-    TimestampMs, ToolCall, ToolEffect, ToolStatus, TurnEnd, TurnId, Usage, UsagePurpose,
+    Action, Author, CallId, CallMetrics, ClientMessageId, Cost, Effort, EffortChoice, ErrorReport,
+    Evidence, ForkOrigin, InterruptReason, ItemId, NativeBlocks, Priority, QuestionId,
+    QuestionKind, Seq, SuspendReason, TimestampMs, ToolCall, ToolEffect, ToolResult, ToolStatus,
+    TurnEnd, TurnId, Usage, UsagePurpose,
 };
 
 /// One durable event.
@@ -452,6 +453,9 @@ pub struct ToolCallStarted {
     pub arguments_json: String,
     /// What the tool may do.
     pub effect: ToolEffect,
+    /// What the call will do, as it was looked at before.
+    #[serde(default, skip_serializing_if = "Action::is_nothing")]
+    pub action: Action,
 }
 
 /// The result of a tool call. Every call gets exactly one.
@@ -475,6 +479,55 @@ pub struct ToolCallFinished {
     /// Milliseconds that it ran.
     #[serde(default)]
     pub elapsed_ms: u64,
+    /// A unified diff of what changed, for people; empty when nothing did.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub diff: String,
+    /// Exit code of the program that ran, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// What the output rests on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<Evidence>,
+    /// True when the workspace may have changed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub workspace_changed: bool,
+    /// How it was run.
+    #[serde(default, skip_serializing_if = "CallMetrics::is_plain")]
+    pub metrics: CallMetrics,
+}
+
+impl ToolCallFinished {
+    /// The result of a call that was not run.
+    pub fn not_run(call: &ToolCall, result: ToolResult) -> Self {
+        let output_bytes = u64::try_from(result.output.len()).unwrap_or(u64::MAX);
+        Self::of(call.call_id.clone(), call.name.clone(), result, output_bytes, 0)
+    }
+
+    /// The result of a call whose output had `output_bytes` before it was cut.
+    pub fn of(
+        call_id: CallId,
+        name: String,
+        result: ToolResult,
+        output_bytes: u64,
+        elapsed_ms: u64,
+    ) -> Self {
+        let ToolResult { status, output, error_code, evidence, diff, exit_code, workspace_changed } =
+            result;
+        Self {
+            call_id,
+            name,
+            status,
+            output,
+            error_code,
+            output_bytes,
+            elapsed_ms,
+            diff,
+            exit_code,
+            evidence,
+            workspace_changed,
+            metrics: CallMetrics::default(),
+        }
+    }
 }
 
 /// The turn waits for an answer from any attached terminal.

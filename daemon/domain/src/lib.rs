@@ -3,6 +3,7 @@
 //! Its one job is to say what these things are and which values are legal. It must not know where
 //! they are stored, sent or shown: no I/O, no async, no clock, no randomness. It owns no state.
 
+mod action;
 mod author;
 mod cut;
 mod day;
@@ -20,6 +21,7 @@ mod tool;
 mod turn;
 mod usage;
 
+pub use action::{Action, ActionTarget};
 pub use author::{Author, AuthorError};
 pub use cut::{cut_head_tail, cut_line, floor_char_boundary};
 pub use day::Day;
@@ -40,6 +42,9 @@ pub use priority::Priority;
 pub use question::{CHOICE_CONTINUE, CHOICE_STOP, QuestionKind};
 pub use session::{ForkOrigin, SessionRecord, SessionStatus, Title, TitleError};
 pub use time::TimestampMs;
-pub use tool::{ToolCall, ToolEffect, ToolResult, ToolSpec, ToolStatus};
+pub use tool::{
+    CallMetrics, Capabilities, Evidence, ResultSource, ToolCall, ToolEffect, ToolResult, ToolSpec,
+    ToolStatus,
+};
 pub use turn::{InterruptReason, SuspendReason, TurnEnd};
 pub use usage::{Cost, Usage, UsagePurpose, UsageSum};

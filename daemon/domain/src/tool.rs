@@ -43,6 +43,70 @@ impl ToolEffect {
     }
 }
 
+/// What a tool may do, and how its calls may be run (spec a.1.8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent properties, each with its own rule")]
+pub struct Capabilities {
+    /// What a call may do to the world.
+    pub effect: ToolEffect,
+    /// Calls may run beside other calls.
+    pub parallel_safe: bool,
+    /// An equal call of the same turn may be answered with the first one's result.
+    pub cacheable: bool,
+    /// A call that failed for a passing reason may be tried again as it is.
+    pub retry_same_args: bool,
+    /// The result depends on the workspace, so it is out of date once that changes.
+    pub observes_workspace: bool,
+}
+
+impl Capabilities {
+    /// Computes; sees and changes nothing.
+    pub const PURE: Self = Self {
+        effect: ToolEffect::Pure,
+        parallel_safe: true,
+        cacheable: true,
+        retry_same_args: true,
+        observes_workspace: false,
+    };
+    /// Reads the workspace.
+    pub const WORKSPACE_READ: Self =
+        Self { effect: ToolEffect::WorkspaceRead, observes_workspace: true, ..Self::PURE };
+    /// Reads from the network.
+    pub const NETWORK_READ: Self = Self { effect: ToolEffect::NetworkRead, ..Self::PURE };
+    /// Does something else, alone.
+    pub const EXCLUSIVE: Self = Self {
+        effect: ToolEffect::Exclusive,
+        parallel_safe: false,
+        cacheable: false,
+        retry_same_args: false,
+        observes_workspace: false,
+    };
+    /// Changes the workspace.
+    pub const WORKSPACE_WRITE: Self =
+        Self { effect: ToolEffect::WorkspaceWrite, ..Self::EXCLUSIVE };
+    /// Starts programs.
+    pub const PROCESS: Self =
+        Self { effect: ToolEffect::Process, observes_workspace: true, ..Self::EXCLUSIVE };
+
+    /// What is known of a tool of which only the effect is.
+    pub const fn of(effect: ToolEffect) -> Self {
+        match effect {
+            ToolEffect::Pure => Self::PURE,
+            ToolEffect::WorkspaceRead => Self::WORKSPACE_READ,
+            ToolEffect::NetworkRead => Self::NETWORK_READ,
+            ToolEffect::WorkspaceWrite => Self::WORKSPACE_WRITE,
+            ToolEffect::Process => Self::PROCESS,
+            ToolEffect::Exclusive => Self::EXCLUSIVE,
+        }
+    }
+
+    /// True when a call has effects: it runs alone, nothing overtakes it, and what fails before it
+    /// keeps it from running (spec a.1.8, d.5).
+    pub const fn is_barrier(self) -> bool {
+        !self.effect.is_repeatable()
+    }
+}
+
 /// Outcome of a tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -65,6 +129,26 @@ pub enum ToolStatus {
     Interrupted,
 }
 
+/// Something a result rests on, for an answer to point at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// Where it is, such as `file:src/lib.rs#L10-20` or a URL.
+    pub uri: String,
+    /// What readers call it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub title: String,
+    /// The words that matter, at most [`Evidence::MAX_EXCERPT`] characters.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub excerpt: String,
+}
+
+impl Evidence {
+    /// Longest excerpt in characters.
+    pub const MAX_EXCERPT: usize = 400;
+    /// Most pieces of evidence of one result.
+    pub const MAX_PER_RESULT: usize = 20;
+}
+
 /// What a tool gives back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolResult {
@@ -74,26 +158,115 @@ pub struct ToolResult {
     pub output: String,
     /// Machine-readable error such as `TOOL_ARGUMENT_VALIDATION_FAILED`; empty on success.
     pub error_code: String,
+    /// What the output rests on.
+    pub evidence: Vec<Evidence>,
+    /// A unified diff of what changed, for people; empty when nothing did.
+    pub diff: String,
+    /// Exit code of the program that ran, if one did.
+    pub exit_code: Option<i32>,
+    /// True when the workspace may have changed, also when the call failed.
+    pub workspace_changed: bool,
 }
 
 impl ToolResult {
+    /// A result with this status, output and error code.
+    pub fn new(status: ToolStatus, output: impl Into<String>, error_code: &str) -> Self {
+        Self {
+            status,
+            output: output.into(),
+            error_code: error_code.to_owned(),
+            evidence: Vec::new(),
+            diff: String::new(),
+            exit_code: None,
+            workspace_changed: false,
+        }
+    }
+
     /// A result that did what was asked.
     pub fn success(output: impl Into<String>) -> Self {
-        Self { status: ToolStatus::Success, output: output.into(), error_code: String::new() }
+        Self::new(ToolStatus::Success, output, "")
+    }
+
+    /// A result that did a part of what was asked.
+    pub fn partial(code: &str, output: impl Into<String>) -> Self {
+        Self::new(ToolStatus::Partial, output, code)
+    }
+
+    /// A result that worked and found nothing.
+    pub fn empty(output: impl Into<String>) -> Self {
+        Self::new(ToolStatus::Empty, output, "")
     }
 
     /// A failure that will fail again with the same arguments.
     pub fn fatal(code: &str, message: impl Into<String>) -> Self {
-        Self { status: ToolStatus::FatalError, output: message.into(), error_code: code.to_owned() }
+        Self::new(ToolStatus::FatalError, message, code)
     }
 
     /// A failure that may pass by itself.
     pub fn retryable(code: &str, message: impl Into<String>) -> Self {
-        Self {
-            status: ToolStatus::RetryableError,
-            output: message.into(),
-            error_code: code.to_owned(),
-        }
+        Self::new(ToolStatus::RetryableError, message, code)
+    }
+
+    /// Adds what the output rests on; what is too much is left out.
+    #[must_use]
+    pub fn with_evidence(mut self, evidence: impl IntoIterator<Item = Evidence>) -> Self {
+        let room = Evidence::MAX_PER_RESULT.saturating_sub(self.evidence.len());
+        self.evidence.extend(evidence.into_iter().take(room).map(|mut piece| {
+            piece.excerpt = crate::cut_line(&piece.excerpt, Evidence::MAX_EXCERPT);
+            piece
+        }));
+        self
+    }
+
+    /// Adds what changed in the workspace.
+    #[must_use]
+    pub fn with_diff(mut self, diff: impl Into<String>) -> Self {
+        self.diff = diff.into();
+        self.workspace_changed = true;
+        self
+    }
+
+    /// True when trying again may work.
+    pub fn is_retryable(&self) -> bool {
+        self.status == ToolStatus::RetryableError
+    }
+}
+
+/// Where a result comes from (spec d.14).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ResultSource {
+    /// The call was run.
+    #[default]
+    Run,
+    /// An equal call of the turn had been run before.
+    Cache,
+    /// An equal call ran at the same time.
+    Shared,
+    /// The call was not run.
+    NotRun,
+}
+
+/// How a call was run (spec d.14).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CallMetrics {
+    /// Where the result comes from.
+    pub source: ResultSource,
+    /// How often it was tried; 0: not run.
+    pub attempts: u32,
+    /// Milliseconds between the answer that asked for it and its start.
+    pub waited_ms: u64,
+    /// Calls in the same answer.
+    pub batch_size: u32,
+    /// Calls that could run at the same time.
+    pub parallel_width: u32,
+}
+
+impl CallMetrics {
+    /// True when there is nothing to tell.
+    pub fn is_plain(&self) -> bool {
+        *self == Self::default()
     }
 }
 
@@ -106,6 +279,6 @@ pub struct ToolSpec {
     pub description: String,
     /// JSON Schema of the arguments: an object without additional properties.
     pub parameters: serde_json::Value,
-    /// What the tool may do.
-    pub effect: ToolEffect,
+    /// What the tool may do, and how its calls may be run.
+    pub capabilities: Capabilities,
 }

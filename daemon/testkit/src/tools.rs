@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use agentd_domain::{ToolEffect, ToolResult, ToolSpec};
+use agentd_domain::{Action, Capabilities, ToolResult, ToolSpec};
 use agentd_tools::{Tool, ToolContext};
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -52,7 +52,7 @@ fn append_spec() -> ToolSpec {
             "required": ["line"],
             "additionalProperties": false,
         }),
-        effect: ToolEffect::WorkspaceWrite,
+        capabilities: Capabilities::WORKSPACE_WRITE,
     }
 }
 
@@ -62,7 +62,7 @@ impl Tool for AppendLine {
         &self.spec
     }
 
-    async fn run(&self, ctx: &ToolContext, arguments: Value) -> ToolResult {
+    async fn run(&self, ctx: &ToolContext, arguments: Value, _planned: &Action) -> ToolResult {
         let line = arguments.get("line").and_then(Value::as_str).unwrap_or_default();
         if let Err(error) = append(&ctx.workspace, line) {
             return ToolResult::fatal("IO", error.to_string());
@@ -101,7 +101,7 @@ impl SlowRead {
                 "type": "object", "properties": {"n": {"type": "integer"}},
                 "additionalProperties": false,
             }),
-            effect: ToolEffect::WorkspaceRead,
+            capabilities: Capabilities::WORKSPACE_READ,
         };
         Self { spec, gate: gate.clone() }
     }
@@ -113,7 +113,7 @@ impl Tool for SlowRead {
         &self.spec
     }
 
-    async fn run(&self, _ctx: &ToolContext, _arguments: Value) -> ToolResult {
+    async fn run(&self, _ctx: &ToolContext, _arguments: Value, _planned: &Action) -> ToolResult {
         self.gate.pass().await;
         ToolResult::success("read at last")
     }
@@ -136,7 +136,7 @@ impl FixedOutput {
                 "type": "object", "properties": {"n": {"type": "integer"}},
                 "additionalProperties": false,
             }),
-            effect: ToolEffect::Pure,
+            capabilities: Capabilities::PURE,
         };
         Self { spec, output: output.into() }
     }
@@ -148,7 +148,7 @@ impl Tool for FixedOutput {
         &self.spec
     }
 
-    async fn run(&self, _ctx: &ToolContext, _arguments: Value) -> ToolResult {
+    async fn run(&self, _ctx: &ToolContext, _arguments: Value, _planned: &Action) -> ToolResult {
         ToolResult::success(self.output.clone())
     }
 }

@@ -3,19 +3,19 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::Tool;
 use crate::compute::{calculator::Calculator, text_length::TextLength};
 use crate::fs::{Protected, list_dir::ListDir, read_file::ReadFile};
 use crate::system::time::Time;
+use crate::{Tool, tool};
 
 /// All built-in tools. `private` are paths that file tools never open, wherever the workspace is.
 pub(crate) fn tools(private: Vec<PathBuf>) -> Vec<Arc<dyn Tool>> {
     let protected = Protected::new(private);
     vec![
-        Calculator::tool(),
-        ListDir::tool(protected.clone()),
-        ReadFile::tool(protected),
-        TextLength::tool(),
-        Time::tool(),
+        tool(Calculator::new()),
+        tool(ListDir { protected: protected.clone() }),
+        tool(ReadFile { protected }),
+        tool(TextLength),
+        tool(Time),
     ]
 }

@@ -11,6 +11,7 @@ mod arguments;
 mod builtin;
 mod compute;
 mod fs;
+mod live_output;
 mod nearest;
 mod registry;
 mod run;
@@ -18,6 +19,7 @@ mod schema;
 mod system;
 mod tool;
 
+pub use live_output::LiveOutput;
 pub use registry::{PreparedCall, RegisterError, Registry};
-pub use run::{CallLimits, CallOutcome, run_call};
-pub use tool::{Tool, ToolContext};
+pub use run::{CallLimits, CallOutcome, plan_call, run_call};
+pub use tool::{About, Tool, ToolContext, TypedTool, tool};

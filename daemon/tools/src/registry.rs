@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use agentd_domain::{ToolEffect, ToolResult, ToolSpec, cut_line};
+use agentd_domain::{Action, Capabilities, ToolResult, ToolSpec, cut_line};
 
 use crate::nearest::{did_you_mean, nearest};
-use crate::{Tool, arguments, builtin};
+use crate::{Tool, ToolContext, arguments, builtin};
 
 /// How many names are suggested for a wrong one.
 const SUGGESTIONS: usize = 2;
@@ -19,6 +19,8 @@ const MAX_NAME: usize = 64;
 #[derive(Debug, Clone, Default)]
 pub struct Registry {
     tools: BTreeMap<String, Arc<dyn Tool>>,
+    /// Other names, and whose they are.
+    aliases: BTreeMap<&'static str, String>,
 }
 
 /// Why a tool was not registered.
@@ -27,6 +29,9 @@ pub enum RegisterError {
     /// There is one with this name.
     #[error("there are two tools named '{0}'")]
     Duplicate(String),
+    /// The name is not one that providers take.
+    #[error("'{0}' is not a name for a tool: use 1 to 64 letters, digits, '_' or '-'")]
+    Name(String),
 }
 
 /// A call whose arguments passed the schema.
@@ -34,10 +39,20 @@ pub enum RegisterError {
 pub struct PreparedCall {
     /// The tool.
     pub tool: Arc<dyn Tool>,
-    /// What it may do.
-    pub effect: ToolEffect,
+    /// What it may do, and how it may be run.
+    pub capabilities: Capabilities,
     /// The converted arguments.
     pub arguments: serde_json::Value,
+}
+
+impl PreparedCall {
+    /// Says what the call will do.
+    ///
+    /// # Errors
+    /// The result of the call, when it is clear already that it cannot be carried out.
+    pub async fn plan(&self, ctx: &ToolContext) -> Result<Action, ToolResult> {
+        self.tool.plan(ctx, &self.arguments).await
+    }
 }
 
 impl Registry {
@@ -54,8 +69,14 @@ impl Registry {
     /// The built-in tools, of which those that open files refuse everything under the paths in
     /// `private`. A daemon gives its own configuration and data here.
     pub fn builtin_keeping_private(private: Vec<PathBuf>) -> Self {
-        let tools = builtin::tools(private);
-        Self { tools: tools.into_iter().map(|tool| (tool.spec().name.clone(), tool)).collect() }
+        let mut registry = Self::new();
+        for tool in builtin::tools(private) {
+            if let Err(error) = registry.register(tool) {
+                // A test registers each of them.
+                tracing::error!(%error, "a built-in tool is left out");
+            }
+        }
+        registry
     }
 
     /// Adds a tool.
@@ -64,11 +85,24 @@ impl Registry {
     /// When there is one with this name.
     pub fn register(&mut self, tool: Arc<dyn Tool>) -> Result<(), RegisterError> {
         let name = tool.spec().name.clone();
-        if self.tools.contains_key(&name) {
-            return Err(RegisterError::Duplicate(name));
+        if !is_name(&name) {
+            return Err(RegisterError::Name(cut_line(&name, MAX_NAME)));
         }
+        if let Some(taken) = [name.as_str()]
+            .iter()
+            .chain(tool.aliases())
+            .find(|name| self.tools.contains_key(**name) || self.aliases.contains_key(**name))
+        {
+            return Err(RegisterError::Duplicate((*taken).to_owned()));
+        }
+        self.aliases.extend(tool.aliases().iter().map(|alias| (*alias, name.clone())));
         self.tools.insert(name, tool);
         Ok(())
+    }
+
+    /// The tool of this name or alias.
+    pub fn find(&self, name: &str) -> Option<&Arc<dyn Tool>> {
+        self.tools.get(name).or_else(|| self.tools.get(self.aliases.get(name)?))
     }
 
     /// Descriptions for the model, sorted by name.
@@ -81,7 +115,7 @@ impl Registry {
     /// # Errors
     /// The result to give the model: unknown tool, or arguments that do not fit.
     pub fn prepare(&self, name: &str, arguments_json: &str) -> Result<PreparedCall, ToolResult> {
-        let Some(tool) = self.tools.get(name) else {
+        let Some(tool) = self.find(name) else {
             let near = nearest(name, self.tools.keys().map(String::as_str), SUGGESTIONS);
             let names: Vec<&str> = self.tools.keys().map(String::as_str).collect();
             return Err(ToolResult::fatal(
@@ -95,8 +129,17 @@ impl Registry {
             ));
         };
         let arguments = arguments::prepare(tool.spec(), arguments_json)?;
-        Ok(PreparedCall { tool: Arc::clone(tool), effect: tool.spec().effect, arguments })
+        Ok(PreparedCall {
+            tool: Arc::clone(tool),
+            capabilities: tool.spec().capabilities,
+            arguments,
+        })
     }
+}
+
+fn is_name(name: &str) -> bool {
+    (1..=MAX_NAME).contains(&name.len())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
 }
 
 #[cfg(test)]

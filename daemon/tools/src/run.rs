@@ -2,10 +2,11 @@
 
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use agentd_domain::{ToolResult, ToolStatus, cut_head_tail, cut_line};
+use agentd_domain::{Action, ToolResult, ToolStatus, cut_head_tail, cut_line};
 use tokio::time::Instant;
 
 use crate::{PreparedCall, ToolContext};
@@ -29,7 +30,7 @@ impl Default for CallLimits {
 }
 
 /// What came of one call.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct CallOutcome {
     /// The result, within the limits.
     pub result: ToolResult,
@@ -39,14 +40,37 @@ pub struct CallOutcome {
     pub elapsed: Duration,
 }
 
-/// Runs a call to its end, its timeout or the cancellation of `ctx`, whichever comes first. A panic
+/// Looks at what a call will do, within its timeout. A panic becomes a result, as in [`run_call`].
+///
+/// # Errors
+/// The result of the call, when it is clear already that it cannot be carried out.
+pub async fn plan_call(
+    call: &PreparedCall,
+    ctx: &ToolContext,
+    limits: CallLimits,
+) -> Result<Action, ToolResult> {
+    let planning = caught(|| call.tool.plan(ctx, &call.arguments));
+    tokio::select! {
+        biased;
+        planned = planning => planned.unwrap_or_else(Err),
+        () = ctx.cancel.cancelled() => Err(skipped()),
+        () = tokio::time::sleep(limits.timeout) => Err(timed_out(limits.timeout)),
+    }
+}
+
+/// Runs a call, held to what was `planned`, to its end, its timeout or the cancellation of `ctx`, whichever comes first. A panic
 /// of the tool becomes the result `TOOL_PANICKED`, a timeout the retryable `TOOL_TIMEOUT`; a
 /// cancelled call is `Interrupted`, and one cancelled before it began is `Skipped`.
 ///
 /// # Cancel safety
 /// Dropping the future drops the call; its blocking work sees its token cancelled and ends soon
 /// after. Whether a call with side effects had them is then unknown.
-pub async fn run_call(call: PreparedCall, ctx: &ToolContext, limits: CallLimits) -> CallOutcome {
+pub async fn run_call(
+    call: PreparedCall,
+    planned: &Action,
+    ctx: &ToolContext,
+    limits: CallLimits,
+) -> CallOutcome {
     let started = Instant::now();
     let mut result = if ctx.cancel.is_cancelled() {
         skipped()
@@ -56,7 +80,7 @@ pub async fn run_call(call: PreparedCall, ctx: &ToolContext, limits: CallLimits)
         let _stop = call_ctx.cancel.clone().drop_guard();
         tokio::select! {
             biased;
-            result = run_caught(call, &call_ctx) => result,
+            result = run_caught(call, planned, &call_ctx) => result,
             () = ctx.cancel.cancelled() => interrupted(),
             () = tokio::time::sleep_until(started + limits.timeout) => timed_out(limits.timeout),
         }
@@ -68,20 +92,24 @@ pub async fn run_call(call: PreparedCall, ctx: &ToolContext, limits: CallLimits)
     CallOutcome { result, output_bytes, elapsed: started.elapsed() }
 }
 
-async fn run_caught(call: PreparedCall, ctx: &ToolContext) -> ToolResult {
-    let PreparedCall { tool, effect: _, arguments } = call;
+async fn run_caught(call: PreparedCall, planned: &Action, ctx: &ToolContext) -> ToolResult {
+    let PreparedCall { tool, capabilities: _, arguments } = call;
+    caught(|| tool.run(ctx, arguments, planned)).await.unwrap_or_else(|result| result)
+}
+
+/// Does the work of a tool and makes a result of its panic.
+async fn caught<'a, T>(
+    begin: impl FnOnce() -> Pin<Box<dyn Future<Output = T> + Send + 'a>>,
+) -> Result<T, ToolResult> {
     // The call itself may panic too, before there is a future.
-    let started = catch_unwind(AssertUnwindSafe(|| tool.run(ctx, arguments)));
-    let mut running = match started {
-        Ok(running) => running,
-        Err(payload) => return panicked(payload.as_ref()),
-    };
+    let mut running =
+        catch_unwind(AssertUnwindSafe(begin)).map_err(|payload| panicked(payload.as_ref()))?;
     poll_fn(|task| {
         // After a panic the future is not polled again; it is only dropped.
         match catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(task))) {
             Ok(Poll::Pending) => Poll::Pending,
-            Ok(Poll::Ready(result)) => Poll::Ready(result),
-            Err(payload) => Poll::Ready(panicked(payload.as_ref())),
+            Ok(Poll::Ready(result)) => Poll::Ready(Ok(result)),
+            Err(payload) => Poll::Ready(Err(panicked(payload.as_ref()))),
         }
     })
     .await
@@ -108,17 +136,17 @@ fn timed_out(timeout: Duration) -> ToolResult {
 
 /// The result of a call that was cut off.
 pub(crate) fn interrupted() -> ToolResult {
-    ToolResult {
-        status: ToolStatus::Interrupted,
-        output: "The call was interrupted before it ended.".to_owned(),
-        error_code: "TOOL_INTERRUPTED".to_owned(),
-    }
+    ToolResult::new(
+        ToolStatus::Interrupted,
+        "The call was interrupted before it ended.",
+        "TOOL_INTERRUPTED",
+    )
 }
 
 fn skipped() -> ToolResult {
-    ToolResult {
-        status: ToolStatus::Skipped,
-        output: "The call was not run: the turn had been interrupted.".to_owned(),
-        error_code: "TOOL_INTERRUPTED".to_owned(),
-    }
+    ToolResult::new(
+        ToolStatus::Skipped,
+        "The call was not run: the turn had been interrupted.",
+        "TOOL_INTERRUPTED",
+    )
 }

@@ -1,12 +1,18 @@
-//! The port that every tool implements.
+//! The port that every tool implements, and the form in which tools are written.
 
 use std::fmt::Debug;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use agentd_domain::{Clock, ToolResult, ToolSpec};
+use agentd_domain::{Action, Capabilities, Clock, ToolResult, ToolSpec};
 use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
+
+use crate::live_output::LiveOutput;
+use crate::{arguments, schema};
 
 /// What a call may use.
 #[derive(Debug, Clone)]
@@ -17,14 +23,116 @@ pub struct ToolContext {
     pub clock: Arc<dyn Clock>,
     /// Cancelled when the turn is. A tool stops soon after; blocking work checks it between steps.
     pub cancel: CancellationToken,
+    /// Where a call shows what it does while it runs.
+    pub output: LiveOutput,
 }
 
-/// One tool. One file per tool; adding one is that file and a line in the registry's list.
+/// One tool, as the daemon sees it. Tools are written as [`TypedTool`]; one file per tool, and
+/// adding one is that file and a line in the list of its category.
 #[async_trait]
 pub trait Tool: Debug + Send + Sync + 'static {
     /// How it is described to the model.
     fn spec(&self) -> &ToolSpec;
 
-    /// Runs one call with arguments that passed the schema. Failures are results, not panics.
-    async fn run(&self, ctx: &ToolContext, arguments: serde_json::Value) -> ToolResult;
+    /// Names that it was known by elsewhere and still answers to; the model is not told of them.
+    fn aliases(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Says what a call will do, having looked at what it will touch. Nothing is changed yet.
+    ///
+    /// # Errors
+    /// The result of the call, when it is clear already that it cannot be carried out.
+    async fn plan(&self, _ctx: &ToolContext, _arguments: &Value) -> Result<Action, ToolResult> {
+        Ok(Action::default())
+    }
+
+    /// Runs one call with arguments that passed the schema. It does what `planned` says or nothing:
+    /// a file that is no longer what was looked at is left alone. Failures are results, not panics.
+    async fn run(&self, ctx: &ToolContext, arguments: Value, planned: &Action) -> ToolResult;
+}
+
+/// What a tool says of itself.
+#[derive(Debug, Clone, Copy)]
+pub struct About {
+    /// `^[A-Za-z0-9_-]{1,64}$`.
+    pub name: &'static str,
+    /// One or two sentences for the model, without line breaks.
+    pub description: &'static str,
+    /// What it may do, and how its calls may be run.
+    pub capabilities: Capabilities,
+    /// Names that it was known by elsewhere.
+    pub aliases: &'static [&'static str],
+}
+
+/// A tool as it is written: with the type of its arguments, from which the schema is made.
+#[async_trait]
+pub trait TypedTool: Debug + Send + Sync + 'static {
+    /// Its arguments. Unknown fields are refused by the derive (`deny_unknown_fields`).
+    type Arguments: DeserializeOwned + JsonSchema + Send + Sync + 'static;
+
+    /// What it says of itself.
+    fn about(&self) -> About;
+
+    /// See [`Tool::plan`].
+    ///
+    /// # Errors
+    /// The result of the call, when it is clear already that it cannot be carried out.
+    async fn plan(
+        &self,
+        _ctx: &ToolContext,
+        _arguments: &Self::Arguments,
+    ) -> Result<Action, ToolResult> {
+        Ok(Action::default())
+    }
+
+    /// See [`Tool::run`].
+    async fn run(
+        &self,
+        ctx: &ToolContext,
+        arguments: Self::Arguments,
+        planned: &Action,
+    ) -> ToolResult;
+}
+
+/// Makes a tool of a typed one.
+pub fn tool<T: TypedTool>(typed: T) -> Arc<dyn Tool> {
+    let About { name, description, capabilities, aliases } = typed.about();
+    let spec = ToolSpec {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        parameters: schema::parameters::<T::Arguments>(),
+        capabilities,
+    };
+    Arc::new(Typed { typed, spec, aliases })
+}
+
+#[derive(Debug)]
+struct Typed<T> {
+    typed: T,
+    spec: ToolSpec,
+    aliases: &'static [&'static str],
+}
+
+#[async_trait]
+impl<T: TypedTool> Tool for Typed<T> {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        self.aliases
+    }
+
+    async fn plan(&self, ctx: &ToolContext, arguments: &Value) -> Result<Action, ToolResult> {
+        let arguments = arguments::read(arguments.clone())?;
+        self.typed.plan(ctx, &arguments).await
+    }
+
+    async fn run(&self, ctx: &ToolContext, arguments: Value, planned: &Action) -> ToolResult {
+        match arguments::read(arguments) {
+            Ok(arguments) => self.typed.run(ctx, arguments, planned).await,
+            Err(result) => result,
+        }
+    }
 }

@@ -76,6 +76,7 @@ pub(super) fn call_started(call_id: &str) -> Body {
         name: "calculator".to_owned(),
         arguments_json: "{\"expression\":\"1+1\"}".to_owned(),
         effect: v1::ToolEffect::Pure.into(),
+        action: None,
     })
 }
 
@@ -88,6 +89,7 @@ pub(super) fn call_finished(call_id: &str, output: &str) -> Body {
         error_code: String::new(),
         output_bytes: 1,
         elapsed_ms: 7,
+        ..v1::ToolCallFinished::default()
     })
 }
 

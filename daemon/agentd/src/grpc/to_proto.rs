@@ -5,6 +5,7 @@ mod event;
 mod item;
 mod model;
 mod session;
+mod tool;
 mod usage;
 
 pub(super) use endpoint::endpoint;

@@ -9,8 +9,8 @@ use agentd_domain::{
     Delivery, Effort, EffortChanged, EffortChoice, EventBody, InterruptReason, ItemId,
     MessageAccepted, MessageExpired, MessageWithdrawn, MessagesDelivered, ModelChanged, Priority,
     QuestionAnswered, QuestionAsked, QuestionId, QuestionKind, SessionRenamed, SuspendReason,
-    TimestampMs, Title, TitleSource, ToolCallFinished, ToolStatus, TurnCompleted, TurnEnd, TurnId,
-    TurnInterrupted, TurnResumed, TurnStarted, TurnSuspended,
+    TimestampMs, Title, TitleSource, ToolCallFinished, ToolResult, ToolStatus, TurnCompleted,
+    TurnEnd, TurnId, TurnInterrupted, TurnResumed, TurnStarted, TurnSuspended,
 };
 use agentd_store::PartialMessage;
 
@@ -290,15 +290,8 @@ pub(crate) fn closed_call(
     status: ToolStatus,
     output: &str,
 ) -> ToolCallFinished {
-    ToolCallFinished {
-        call_id: open.call.call_id.clone(),
-        name: open.call.name.clone(),
-        status,
-        output: output.to_owned(),
-        error_code: "TOOL_INTERRUPTED".to_owned(),
-        output_bytes: 0,
-        elapsed_ms: 0,
-    }
+    let result = ToolResult::new(status, output, "TOOL_INTERRUPTED");
+    ToolCallFinished { output_bytes: 0, ..ToolCallFinished::not_run(&open.call, result) }
 }
 
 /// The text that was being written, as far as it came.

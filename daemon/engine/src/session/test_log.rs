@@ -1,10 +1,10 @@
 //! Logs for tests: made by hand, or legal ones at random, as the actor's decisions would write them.
 
 use agentd_domain::{
-    AssistantMessage, AttemptRestarted, Author, CHOICE_CONTINUE, CHOICE_STOP, CallId, Completeness,
-    ContextTrimmed, Cost, Delivery, ErrorReport, Event, EventBody, InterruptReason, ItemId,
-    NativeBlocks, Notice, NoticeLevel, Priority, QuestionId, Seq, SessionCreated, SessionId,
-    TimestampMs, ToolCall, ToolCallFinished, ToolCallStarted, ToolEffect, ToolStatus,
+    Action, AssistantMessage, AttemptRestarted, Author, CHOICE_CONTINUE, CHOICE_STOP, CallId,
+    Completeness, ContextTrimmed, Cost, Delivery, ErrorReport, Event, EventBody, InterruptReason,
+    ItemId, NativeBlocks, Notice, NoticeLevel, Priority, QuestionId, Seq, SessionCreated,
+    SessionId, TimestampMs, ToolCall, ToolCallFinished, ToolCallStarted, ToolEffect, ToolResult,
     TurnCompleted, TurnEnd, TurnFailed, TurnId, UnknownEvent, Usage, UsagePurpose, UsageRecorded,
 };
 use agentd_store::PartialMessage;
@@ -72,19 +72,13 @@ pub(crate) fn started(id: &str, effect: ToolEffect) -> ToolCallStarted {
         name: format!("tool_{id}"),
         arguments_json: "{}".to_owned(),
         effect,
+        action: Action::default(),
     }
 }
 
 pub(crate) fn finished(id: &str, output: &str) -> ToolCallFinished {
-    ToolCallFinished {
-        call_id: call_id(id),
-        name: format!("tool_{id}"),
-        status: ToolStatus::Success,
-        output: output.to_owned(),
-        error_code: String::new(),
-        output_bytes: 0,
-        elapsed_ms: 0,
-    }
+    let result = ToolResult::success(output);
+    ToolCallFinished::of(call_id(id), format!("tool_{id}"), result, 0, 0)
 }
 
 /// The same as an answer of Anthropic's, thinking first. The ids of its calls come again in every

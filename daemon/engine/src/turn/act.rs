@@ -3,10 +3,13 @@
 //! Every call gets exactly one result on every path. A call with effects is durable as started
 //! before it runs, so that a restart never repeats it.
 
+use std::sync::Arc;
+
 use agentd_domain::{
-    ErrorReport, EventBody, ToolCall, ToolCallFinished, ToolCallStarted, ToolResult, ToolStatus,
+    Action, ErrorReport, EventBody, ToolCall, ToolCallFinished, ToolCallStarted, ToolResult,
+    ToolStatus,
 };
-use agentd_tools::{CallLimits, ToolContext, run_call};
+use agentd_tools::{CallLimits, LiveOutput, PreparedCall, ToolContext, plan_call, run_call};
 use tracing::Instrument as _;
 
 use super::loop_guard::{LoopGuard, Verdict};
@@ -70,52 +73,9 @@ impl TurnTask {
             return Err(cancelled());
         }
         let call = &open.call;
-        let mut finished = if open.cut {
-            not_run(&open, ToolResult::fatal("TOOL_CALL_CUT", CUT))
-        } else {
-            match self.deps.tools.prepare(&call.name, &call.arguments_json) {
-                Err(result) => not_run(&open, result),
-                Ok(prepared) => {
-                    let effect = prepared.effect;
-                    let started = ToolCallStarted {
-                        call_id: call.call_id.clone(),
-                        name: call.name.clone(),
-                        arguments_json: prepared.arguments.to_string(),
-                        effect,
-                    };
-                    if effect.is_repeatable() {
-                        let bodies = vec![started.into()];
-                        self.report(TurnReport::Record { bodies, done: None }).await?;
-                    } else {
-                        self.record_steps(vec![started.into()]).await?;
-                    }
-                    self.deps.crash_points.pass("engine.tool_started");
-                    let ctx = ToolContext {
-                        workspace: self.workspace.clone(),
-                        clock: std::sync::Arc::clone(&self.deps.clock),
-                        cancel: self.cancel.clone(),
-                    };
-                    let running = self.times.within(Phase::Tools);
-                    let span = tool_span(call);
-                    let outcome = run_call(prepared, &ctx, CallLimits::default())
-                        .instrument(span.clone())
-                        .await;
-                    if !outcome.result.error_code.is_empty() {
-                        span.record("error.type", outcome.result.error_code.as_str());
-                    }
-                    drop(running);
-                    self.deps.crash_points.pass("engine.tool_ran");
-                    ToolCallFinished {
-                        call_id: call.call_id.clone(),
-                        name: call.name.clone(),
-                        status: outcome.result.status,
-                        output: outcome.result.output,
-                        error_code: outcome.result.error_code,
-                        output_bytes: outcome.output_bytes,
-                        elapsed_ms: u64::try_from(outcome.elapsed.as_millis()).unwrap_or(u64::MAX),
-                    }
-                }
-            }
+        let mut finished = match self.prepare(&open).await {
+            Err(result) => ToolCallFinished::not_run(call, result),
+            Ok((prepared, ctx, action)) => self.run_planned(call, prepared, &ctx, action).await?,
         };
         let verdict = guard.note(&call.name, &call.arguments_json, &finished.output);
         if let Verdict::Repeats(times) | Verdict::Stop(times) = verdict {
@@ -135,6 +95,65 @@ impl TurnTask {
         }
         Ok(())
     }
+
+    /// Checks the arguments and looks at what the call will do.
+    async fn prepare(
+        &self,
+        open: &OpenCall,
+    ) -> Result<(PreparedCall, ToolContext, Action), ToolResult> {
+        if open.cut {
+            return Err(ToolResult::fatal("TOOL_CALL_CUT", CUT));
+        }
+        let prepared = self.deps.tools.prepare(&open.call.name, &open.call.arguments_json)?;
+        let ctx = ToolContext {
+            workspace: self.workspace.clone(),
+            clock: Arc::clone(&self.deps.clock),
+            cancel: self.cancel.clone(),
+            output: LiveOutput::nobody(),
+        };
+        let action = plan_call(&prepared, &ctx, CallLimits::default()).await?;
+        Ok((prepared, ctx, action))
+    }
+
+    async fn run_planned(
+        &self,
+        call: &ToolCall,
+        prepared: PreparedCall,
+        ctx: &ToolContext,
+        action: Action,
+    ) -> Result<ToolCallFinished, Ended> {
+        let effect = prepared.capabilities.effect;
+        let started = ToolCallStarted {
+            call_id: call.call_id.clone(),
+            name: call.name.clone(),
+            arguments_json: prepared.arguments.to_string(),
+            effect,
+            action: action.clone(),
+        };
+        if effect.is_repeatable() {
+            let bodies = vec![started.into()];
+            self.report(TurnReport::Record { bodies, done: None }).await?;
+        } else {
+            self.record_steps(vec![started.into()]).await?;
+        }
+        self.deps.crash_points.pass("engine.tool_started");
+        let running = self.times.within(Phase::Tools);
+        let span = tool_span(call);
+        let outcome =
+            run_call(prepared, &action, ctx, CallLimits::default()).instrument(span.clone()).await;
+        if !outcome.result.error_code.is_empty() {
+            span.record("error.type", outcome.result.error_code.as_str());
+        }
+        drop(running);
+        self.deps.crash_points.pass("engine.tool_ran");
+        Ok(ToolCallFinished::of(
+            call.call_id.clone(),
+            call.name.clone(),
+            outcome.result,
+            outcome.output_bytes,
+            u64::try_from(outcome.elapsed.as_millis()).unwrap_or(u64::MAX),
+        ))
+    }
 }
 
 /// One span for each call, with the attribute names of OpenTelemetry's conventions for generative AI.
@@ -147,19 +166,6 @@ fn tool_span(call: &ToolCall) -> tracing::Span {
         gen_ai.tool.call.id = %call.call_id,
         error.type = tracing::field::Empty,
     )
-}
-
-fn not_run(open: &OpenCall, result: ToolResult) -> ToolCallFinished {
-    let ToolResult { status, output, error_code } = result;
-    ToolCallFinished {
-        call_id: open.call.call_id.clone(),
-        name: open.call.name.clone(),
-        status,
-        output_bytes: output.len() as u64,
-        output,
-        error_code,
-        elapsed_ms: 0,
-    }
 }
 
 fn repeats_note(times: u32) -> String {

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use agentd_domain::{EventBody, ToolCallFinished, ToolEffect, ToolResult, ToolSpec, ToolStatus};
+use agentd_domain::{
+    Action, Capabilities, EventBody, ToolCallFinished, ToolEffect, ToolResult, ToolSpec, ToolStatus,
+};
 use agentd_llm::Message;
 use agentd_tools::{Tool, ToolContext};
 use async_trait::async_trait;
@@ -32,7 +34,7 @@ impl Probe {
             name: name.to_owned(),
             description: "Probes.".to_owned(),
             parameters: serde_json::json!({"type": "object", "properties": {}}),
-            effect,
+            capabilities: Capabilities::of(effect),
         };
         Self { spec, behaviour, runs: watch::Sender::new(0) }
     }
@@ -53,7 +55,12 @@ impl Tool for Probe {
         &self.spec
     }
 
-    async fn run(&self, ctx: &ToolContext, _arguments: serde_json::Value) -> ToolResult {
+    async fn run(
+        &self,
+        ctx: &ToolContext,
+        _arguments: serde_json::Value,
+        _planned: &Action,
+    ) -> ToolResult {
         assert_eq!(ctx.workspace, root());
         self.runs.send_modify(|runs| *runs += 1);
         match &self.behaviour {

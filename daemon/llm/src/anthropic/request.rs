@@ -119,7 +119,7 @@ fn stand_in(call: &ToolCall) -> WireTool<'_> {
 }
 
 fn tool(spec: &ToolSpec) -> WireTool<'_> {
-    let ToolSpec { name, description, parameters, effect: _ } = spec;
+    let ToolSpec { name, description, parameters, capabilities: _ } = spec;
     WireTool { name, description, input_schema: object_schema(parameters), cache_control: None }
 }
 

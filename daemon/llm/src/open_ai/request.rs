@@ -139,7 +139,7 @@ pub(super) fn body(request: &WellFormed, dialect: Dialect) -> Result<Vec<u8>, Ll
 }
 
 fn tool(spec: &ToolSpec) -> WireTool<'_> {
-    let ToolSpec { name, description, parameters, effect: _ } = spec;
+    let ToolSpec { name, description, parameters, capabilities: _ } = spec;
     WireTool { r#type: "function", function: WireFunction { name, description, parameters } }
 }
 

@@ -126,7 +126,7 @@ fn cache_key(key: Option<&str>) -> Option<String> {
 }
 
 fn tool(spec: &ToolSpec) -> WireTool<'_> {
-    let ToolSpec { name, description, parameters, effect: _ } = spec;
+    let ToolSpec { name, description, parameters, capabilities: _ } = spec;
     WireTool {
         r#type: "function",
         name,

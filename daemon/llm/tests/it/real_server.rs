@@ -3,7 +3,7 @@
 //!
 //! What a small model says is anyone's guess, so the protocol is checked and not the prose.
 
-use agentd_domain::{CallId, ToolCall, ToolEffect, ToolSpec};
+use agentd_domain::{CallId, Capabilities, ToolCall, ToolSpec};
 use agentd_llm::{
     Anthropic, AnthropicOptions, Finish, Message, OpenAiCompatible, OpenAiOptions, OpenAiResponses,
     Provider, Request, ResponsesOptions, Timeouts,
@@ -80,7 +80,7 @@ fn calculator() -> ToolSpec {
             "properties": {"expression": {"type": "string"}},
             "required": ["expression"],
         }),
-        effect: ToolEffect::Pure,
+        capabilities: Capabilities::PURE,
     }
 }
 

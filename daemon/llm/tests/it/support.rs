@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agentd_domain::{ToolEffect, ToolSpec};
+use agentd_domain::{Capabilities, ToolSpec};
 use agentd_llm::{
     Anthropic, AnthropicOptions, Completion, LlmError, Message, OpenAiCompatible, OpenAiOptions,
     OpenAiResponses, Provider, Request, ResponseStream, ResponsesOptions, StreamPart, Timeouts,
@@ -91,7 +91,7 @@ pub(crate) fn tool(name: &str) -> ToolSpec {
         name: name.to_owned(),
         description: "For tests.".to_owned(),
         parameters: serde_json::json!({"type": "object", "properties": {}}),
-        effect: ToolEffect::Pure,
+        capabilities: Capabilities::PURE,
     }
 }
 

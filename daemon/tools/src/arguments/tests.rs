@@ -1,4 +1,4 @@
-use agentd_domain::ToolEffect;
+use agentd_domain::Capabilities;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -27,7 +27,7 @@ fn spec() -> ToolSpec {
             },
             "additionalProperties": false
         }),
-        effect: ToolEffect::Pure,
+        capabilities: Capabilities::PURE,
     }
 }
 

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentd_domain::{ToolEffect, ToolResult, ToolSpec, cut_head_tail};
+use agentd_domain::{Action, Capabilities, ToolResult, cut_head_tail};
 use async_trait::async_trait;
 use fend_core::Interrupt;
 use schemars::JsonSchema;
@@ -19,7 +19,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::run::interrupted;
-use crate::{Tool, ToolContext, arguments, schema};
+use crate::{About, ToolContext, TypedTool};
 
 /// Longest expression, in characters.
 const MAX_EXPRESSION: usize = 1_000;
@@ -46,7 +46,7 @@ const REFUSED_WORDS: [&str; 5] = ["roll", "sample", "print", "println", "version
 /// Arguments of the calculator.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+pub(crate) struct Arguments {
     /// For example `3 * (2 + 4)`, `15% of 240`, `2^64`, `5 miles to km`, `sqrt(2)`.
     #[schemars(length(min = 1, max = 1000))]
     expression: String,
@@ -55,38 +55,32 @@ struct Arguments {
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Calculator {
-    spec: ToolSpec,
     threads: Arc<Semaphore>,
 }
 
 impl Calculator {
-    pub(crate) fn tool() -> Arc<dyn Tool> {
-        Arc::new(Self {
-            spec: ToolSpec {
-                name: "calculator".to_owned(),
-                description: "Evaluates an arithmetic expression exactly: numbers of any size, \
-                              fractions, percentages, powers, roots, logarithms, trigonometry, \
-                              number bases and units."
-                    .to_owned(),
-                parameters: schema::parameters::<Arguments>(),
-                effect: ToolEffect::Pure,
-            },
-            threads: Arc::new(Semaphore::new(MAX_THREADS)),
-        })
+    pub(crate) fn new() -> Self {
+        Self { threads: Arc::new(Semaphore::new(MAX_THREADS)) }
     }
 }
 
 #[async_trait]
-impl Tool for Calculator {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
+impl TypedTool for Calculator {
+    type Arguments = Arguments;
+
+    fn about(&self) -> About {
+        About {
+            name: "calculator",
+            description: "Evaluates an arithmetic expression exactly: numbers of any size, \
+                          fractions, percentages, powers, roots, logarithms, trigonometry, number \
+                          bases and units.",
+            capabilities: Capabilities::PURE,
+            aliases: &[],
+        }
     }
 
-    async fn run(&self, ctx: &ToolContext, arguments: serde_json::Value) -> ToolResult {
-        let expression = match arguments::read::<Arguments>(arguments) {
-            Ok(arguments) => arguments.expression,
-            Err(result) => return result,
-        };
+    async fn run(&self, ctx: &ToolContext, arguments: Arguments, _planned: &Action) -> ToolResult {
+        let expression = arguments.expression;
         if let Err(problem) = check(&expression) {
             return ToolResult::fatal("INVALID_EXPRESSION", problem);
         }

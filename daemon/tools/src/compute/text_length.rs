@@ -1,56 +1,42 @@
 //! How long a text is, in every unit that people mean by it.
 
-use std::sync::Arc;
-
-use agentd_domain::{ToolEffect, ToolResult, ToolSpec};
+use agentd_domain::{Action, Capabilities, ToolResult};
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use crate::{Tool, ToolContext, arguments, schema};
+use crate::{About, ToolContext, TypedTool};
 
 /// Arguments of text_length.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+pub(crate) struct Arguments {
     /// The text to measure, exactly as it is.
     text: String,
 }
 
 /// See the module.
 #[derive(Debug)]
-pub(crate) struct TextLength {
-    spec: ToolSpec,
-}
-
-impl TextLength {
-    pub(crate) fn tool() -> Arc<dyn Tool> {
-        Arc::new(Self {
-            spec: ToolSpec {
-                name: "text_length".to_owned(),
-                description: "Counts a text: bytes in UTF-8, characters (Unicode code points), \
-                              graphemes (what a reader sees as one character), words, lines, and \
-                              the width of its widest line in terminal columns."
-                    .to_owned(),
-                parameters: schema::parameters::<Arguments>(),
-                effect: ToolEffect::Pure,
-            },
-        })
-    }
-}
+pub(crate) struct TextLength;
 
 #[async_trait]
-impl Tool for TextLength {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
+impl TypedTool for TextLength {
+    type Arguments = Arguments;
+
+    fn about(&self) -> About {
+        About {
+            name: "text_length",
+            description: "Counts a text: bytes in UTF-8, characters (Unicode code points), \
+                          graphemes (what a reader sees as one character), words, lines, and the \
+                          width of its widest line in terminal columns.",
+            capabilities: Capabilities::PURE,
+            aliases: &["get_text_length"],
+        }
     }
 
-    async fn run(&self, _ctx: &ToolContext, arguments: serde_json::Value) -> ToolResult {
-        match arguments::read::<Arguments>(arguments) {
-            Ok(arguments) => ToolResult::success(measure(&arguments.text)),
-            Err(result) => result,
-        }
+    async fn run(&self, _ctx: &ToolContext, arguments: Arguments, _planned: &Action) -> ToolResult {
+        ToolResult::success(measure(&arguments.text))
     }
 }
 

@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
 
-use agentd_domain::{ToolEffect, ToolResult, ToolSpec, ToolStatus};
+use agentd_domain::{Action, Capabilities, ToolResult};
 use async_trait::async_trait;
 use cap_std::fs::Dir;
 use schemars::JsonSchema;
@@ -15,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::workspace::Workspace;
 use super::{Protected, blocking, shown};
 use crate::run::interrupted;
-use crate::{Tool, ToolContext, arguments, schema};
+use crate::{About, ToolContext, TypedTool};
 
 /// Most entries that are shown.
 const MAX_ENTRIES: usize = 500;
@@ -23,7 +22,7 @@ const MAX_ENTRIES: usize = 500;
 /// Arguments of list_dir.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+pub(crate) struct Arguments {
     /// Path of the directory, relative to the workspace; left out: the workspace itself.
     path: Option<String>,
 }
@@ -31,37 +30,30 @@ struct Arguments {
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct ListDir {
-    spec: ToolSpec,
-    protected: Protected,
-}
-
-impl ListDir {
-    pub(crate) fn tool(protected: Protected) -> Arc<dyn Tool> {
-        Arc::new(Self {
-            spec: ToolSpec {
-                name: "list_dir".to_owned(),
-                description: "Lists a directory of the workspace, sorted by name: directories end \
-                              with '/', files show their size, links where they lead."
-                    .to_owned(),
-                parameters: schema::parameters::<Arguments>(),
-                effect: ToolEffect::WorkspaceRead,
-            },
-            protected,
-        })
-    }
+    pub(crate) protected: Protected,
 }
 
 #[async_trait]
-impl Tool for ListDir {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
+impl TypedTool for ListDir {
+    type Arguments = Arguments;
+
+    fn about(&self) -> About {
+        About {
+            name: "list_dir",
+            description: "Lists a directory of the workspace, sorted by name: directories end with \
+                          '/', files show their size, links where they lead.",
+            capabilities: Capabilities::WORKSPACE_READ,
+            aliases: &[],
+        }
     }
 
-    async fn run(&self, ctx: &ToolContext, arguments: serde_json::Value) -> ToolResult {
-        let path = match arguments::read::<Arguments>(arguments) {
-            Ok(arguments) => arguments.path.unwrap_or_else(|| ".".to_owned()),
-            Err(result) => return result,
-        };
+    async fn plan(&self, _ctx: &ToolContext, arguments: &Arguments) -> Result<Action, ToolResult> {
+        let path = arguments.path.as_deref().unwrap_or(".");
+        Ok(Action::read(format!("list {}", shown(path)), [path.to_owned()]))
+    }
+
+    async fn run(&self, ctx: &ToolContext, arguments: Arguments, _planned: &Action) -> ToolResult {
+        let path = arguments.path.unwrap_or_else(|| ".".to_owned());
         let (workspace, protected) = (ctx.workspace.clone(), self.protected.clone());
         blocking(ctx, move |cancel| {
             list(&workspace, &protected, &path, cancel).unwrap_or_else(|refusal| refusal)
@@ -94,11 +86,7 @@ fn list(
         }
     }
     if total == 0 {
-        return Ok(ToolResult {
-            status: ToolStatus::Empty,
-            output: "[The directory is empty.]".to_owned(),
-            error_code: String::new(),
-        });
+        return Ok(ToolResult::empty("[The directory is empty.]"));
     }
     let mut lines: Vec<String> = names.iter().map(|name| describe(&dir, Path::new(name))).collect();
     if let Some(more @ 1..) = total.checked_sub(names.len()) {

@@ -3,18 +3,17 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
-use std::sync::Arc;
 
-use agentd_domain::{ToolEffect, ToolResult, ToolSpec, ToolStatus, floor_char_boundary};
+use agentd_domain::{Action, Capabilities, ToolResult, floor_char_boundary};
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use super::workspace::Workspace;
-use super::{Protected, blocking};
+use super::{Protected, blocking, shown};
 use crate::run::interrupted;
-use crate::{Tool, ToolContext, arguments, schema};
+use crate::{About, ToolContext, TypedTool};
 
 /// How much of a file is looked at, in bytes.
 const MAX_READ: usize = 2 * 1024 * 1024;
@@ -32,7 +31,7 @@ const DEFAULT_LINES: usize = 2_000;
 /// Arguments of read_file.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+pub(crate) struct Arguments {
     /// Path of the file, relative to the workspace.
     path: String,
     /// First line to show, counted from 1; left out: 1.
@@ -46,37 +45,29 @@ struct Arguments {
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct ReadFile {
-    spec: ToolSpec,
-    protected: Protected,
-}
-
-impl ReadFile {
-    pub(crate) fn tool(protected: Protected) -> Arc<dyn Tool> {
-        Arc::new(Self {
-            spec: ToolSpec {
-                name: "read_file".to_owned(),
-                description: "Reads a text file of the workspace. Long files come in pages: notes \
-                              in brackets at the end tell what is missing and how to go on."
-                    .to_owned(),
-                parameters: schema::parameters::<Arguments>(),
-                effect: ToolEffect::WorkspaceRead,
-            },
-            protected,
-        })
-    }
+    pub(crate) protected: Protected,
 }
 
 #[async_trait]
-impl Tool for ReadFile {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
+impl TypedTool for ReadFile {
+    type Arguments = Arguments;
+
+    fn about(&self) -> About {
+        About {
+            name: "read_file",
+            description: "Reads a text file of the workspace. Long files come in pages: notes in \
+                          brackets at the end tell what is missing and how to go on.",
+            capabilities: Capabilities::WORKSPACE_READ,
+            aliases: &["readFile"],
+        }
     }
 
-    async fn run(&self, ctx: &ToolContext, arguments: serde_json::Value) -> ToolResult {
-        let arguments = match arguments::read::<Arguments>(arguments) {
-            Ok(arguments) => arguments,
-            Err(result) => return result,
-        };
+    async fn plan(&self, _ctx: &ToolContext, arguments: &Arguments) -> Result<Action, ToolResult> {
+        let path = &arguments.path;
+        Ok(Action::read(format!("read {}", shown(path)), [path.clone()]))
+    }
+
+    async fn run(&self, ctx: &ToolContext, arguments: Arguments, _planned: &Action) -> ToolResult {
         let (workspace, protected) = (ctx.workspace.clone(), self.protected.clone());
         blocking(ctx, move |cancel| {
             read(&workspace, &protected, &arguments, cancel).unwrap_or_else(|refusal| refusal)
@@ -95,11 +86,7 @@ fn read(
     let (file, metadata) = workspace.open_file(&arguments.path)?;
     let bytes = read_start(file, cancel)?;
     if bytes.is_empty() {
-        return Ok(ToolResult {
-            status: ToolStatus::Empty,
-            output: "[The file is empty.]".to_owned(),
-            error_code: String::new(),
-        });
+        return Ok(ToolResult::empty("[The file is empty.]"));
     }
     let size = metadata.len();
     if let Some(kind) = binary_kind(&bytes) {

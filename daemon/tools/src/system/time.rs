@@ -1,8 +1,6 @@
 //! What time it is.
 
-use std::sync::Arc;
-
-use agentd_domain::{TimestampMs, ToolEffect, ToolResult, ToolSpec, cut_line};
+use agentd_domain::{Action, Capabilities, TimestampMs, ToolResult, cut_line};
 use async_trait::async_trait;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ZonedDateTime};
@@ -10,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::nearest::{did_you_mean, nearest};
-use crate::{Tool, ToolContext, arguments, schema};
+use crate::{About, ToolContext, TypedTool};
 
 /// How many names are suggested for a wrong one.
 const SUGGESTIONS: usize = 3;
@@ -18,42 +16,30 @@ const SUGGESTIONS: usize = 3;
 /// Arguments of time.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+pub(crate) struct Arguments {
     /// IANA name of a time zone such as `Europe/Berlin`; left out: the zone of the machine.
     timezone: Option<String>,
 }
 
 /// See the module.
 #[derive(Debug)]
-pub(crate) struct Time {
-    spec: ToolSpec,
-}
-
-impl Time {
-    pub(crate) fn tool() -> Arc<dyn Tool> {
-        Arc::new(Self {
-            spec: ToolSpec {
-                name: "time".to_owned(),
-                description: "Tells the present date and time in UTC and in a time zone."
-                    .to_owned(),
-                parameters: schema::parameters::<Arguments>(),
-                effect: ToolEffect::Pure,
-            },
-        })
-    }
-}
+pub(crate) struct Time;
 
 #[async_trait]
-impl Tool for Time {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
+impl TypedTool for Time {
+    type Arguments = Arguments;
+
+    fn about(&self) -> About {
+        About {
+            name: "time",
+            description: "Tells the present date and time in UTC and in a time zone.",
+            // Another call a moment later has another answer.
+            capabilities: Capabilities { cacheable: false, ..Capabilities::PURE },
+            aliases: &["get_datetime", "getCurrentTime", "toolkit_gettime"],
+        }
     }
 
-    async fn run(&self, ctx: &ToolContext, arguments: serde_json::Value) -> ToolResult {
-        let arguments = match arguments::read::<Arguments>(arguments) {
-            Ok(arguments) => arguments,
-            Err(result) => return result,
-        };
+    async fn run(&self, ctx: &ToolContext, arguments: Arguments, _planned: &Action) -> ToolResult {
         match zone(arguments.timezone.as_deref()) {
             Ok((name, zone)) => tell(ctx.clock.now(), &name, zone),
             Err(problem) => ToolResult::fatal("UNKNOWN_TIMEZONE", problem),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agentd_domain::{Clock, TimestampMs, ToolResult, ToolStatus};
-use agentd_tools::{CallLimits, Registry, ToolContext, run_call};
+use agentd_tools::{CallLimits, LiveOutput, Registry, ToolContext, run_call};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -22,6 +22,7 @@ pub(crate) fn context(workspace: &Path) -> ToolContext {
         workspace: workspace.to_owned(),
         clock: Arc::new(FixedClock(1_767_323_045_000)),
         cancel: CancellationToken::new(),
+        output: LiveOutput::nobody(),
     }
 }
 
@@ -67,7 +68,15 @@ impl Place {
         arguments: Value,
     ) -> ToolResult {
         match self.registry.prepare(tool, &arguments.to_string()) {
-            Ok(call) => run_call(call, &context(workspace), CallLimits::default()).await.result,
+            Ok(call) => {
+                let ctx = context(workspace);
+                match call.plan(&ctx).await {
+                    Ok(planned) => {
+                        run_call(call, &planned, &ctx, CallLimits::default()).await.result
+                    }
+                    Err(refused) => refused,
+                }
+            }
             Err(refused) => refused,
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentd_domain::{ToolEffect, ToolResult, ToolSpec, ToolStatus};
+use agentd_domain::{Action, Capabilities, ToolResult, ToolSpec, ToolStatus};
 use agentd_tools::{CallLimits, CallOutcome, Registry, Tool, ToolContext, run_call};
 use async_trait::async_trait;
 use serde_json::json;
@@ -34,7 +34,12 @@ impl Tool for Odd {
         &self.spec
     }
 
-    async fn run(&self, ctx: &ToolContext, _arguments: serde_json::Value) -> ToolResult {
+    async fn run(
+        &self,
+        ctx: &ToolContext,
+        _arguments: serde_json::Value,
+        _planned: &Action,
+    ) -> ToolResult {
         match self.does {
             Does::Wait => std::future::pending().await,
             Does::Panic => panic!("at once"),
@@ -60,13 +65,13 @@ async fn run(does: Does, ctx: &ToolContext, limits: CallLimits) -> CallOutcome {
         name: "odd".to_owned(),
         description: String::new(),
         parameters: json!({"type": "object"}),
-        effect: ToolEffect::Exclusive,
+        capabilities: Capabilities::EXCLUSIVE,
     };
     let mut registry = Registry::new();
     registry.register(Arc::new(Odd { spec, does })).expect("one tool");
     let call = registry.prepare("odd", "").expect("no arguments");
-    assert_eq!(call.effect, ToolEffect::Exclusive);
-    run_call(call, ctx, limits).await
+    assert_eq!(call.capabilities, Capabilities::EXCLUSIVE);
+    run_call(call, &Action::default(), ctx, limits).await
 }
 
 #[tokio::test]
@@ -140,8 +145,10 @@ async fn w4_9_a_costly_expression_ends_when_its_turn_is_cancelled() {
         .prepare("calculator", r#"{"expression":"2^(10^10)"}"#)
         .expect("an expression");
     let cancel = ctx.cancel.clone();
-    let (outcome, ()) = tokio::join!(run_call(call, &ctx, CallLimits::default()), async {
-        cancel.cancel();
-    });
+    let planned = Action::default();
+    let (outcome, ()) =
+        tokio::join!(run_call(call, &planned, &ctx, CallLimits::default()), async {
+            cancel.cancel();
+        });
     assert_eq!(outcome.result.status, ToolStatus::Interrupted);
 }

@@ -9,8 +9,10 @@ use crate::harness::Place;
 #[test]
 fn the_schemas_are_stable() {
     let specs = Registry::builtin().specs();
-    let told: Vec<_> =
-        specs.iter().map(|spec| (spec.name.as_str(), spec.effect, &spec.parameters)).collect();
+    let told: Vec<_> = specs
+        .iter()
+        .map(|spec| (spec.name.as_str(), spec.capabilities.effect, &spec.parameters))
+        .collect();
     assert_eq!(
         told,
         [

@@ -3,16 +3,15 @@
 use agentd_domain::{
     AssistantMessage, AttemptRestarted, ContextTrimmed, EffortChanged, Event, EventBody,
     MessageAccepted, MessageExpired, MessageWithdrawn, MessagesDelivered, ModelChanged, Notice,
-    QuestionAnswered, SessionCreated, SessionRenamed, ToolCallFinished, ToolCallStarted,
-    TurnCompleted, TurnFailed, TurnInterrupted, TurnResumed, TurnStarted, TurnSuspended,
-    UnknownEvent, UsageRecorded,
+    QuestionAnswered, SessionCreated, SessionRenamed, TurnCompleted, TurnFailed, TurnInterrupted,
+    TurnResumed, TurnStarted, TurnSuspended, UnknownEvent, UsageRecorded,
 };
 use agentd_engine::{Delta, DeltaChannel, Participant};
 use agentd_proto::v1;
 use v1::event::Body;
 
-use super::item;
 use super::session::participant;
+use super::{item, tool};
 
 pub(crate) fn event(event: &Event) -> v1::Event {
     let Event { seq, at, turn_id, body } = event;
@@ -166,31 +165,8 @@ fn body(body: &EventBody) -> Body {
                 error: Some(item::error_report(error)),
             })
         }
-        EventBody::ToolCallStarted(ToolCallStarted { call_id, name, arguments_json, effect }) => {
-            Body::ToolCallStarted(v1::ToolCallStarted {
-                call_id: call_id.to_string(),
-                name: name.clone(),
-                arguments_json: arguments_json.clone(),
-                effect: item::tool_effect(*effect).into(),
-            })
-        }
-        EventBody::ToolCallFinished(ToolCallFinished {
-            call_id,
-            name,
-            status,
-            output,
-            error_code,
-            output_bytes,
-            elapsed_ms,
-        }) => Body::ToolCallFinished(v1::ToolCallFinished {
-            call_id: call_id.to_string(),
-            name: name.clone(),
-            status: item::tool_status(*status).into(),
-            output: output.clone(),
-            error_code: error_code.clone(),
-            output_bytes: *output_bytes,
-            elapsed_ms: *elapsed_ms,
-        }),
+        EventBody::ToolCallStarted(started) => Body::ToolCallStarted(tool::started(started)),
+        EventBody::ToolCallFinished(finished) => Body::ToolCallFinished(tool::finished(finished)),
         EventBody::QuestionAsked(asked) => Body::QuestionAsked(item::question_asked(asked)),
         EventBody::QuestionAnswered(QuestionAnswered { question_id, choice, by }) => {
             Body::QuestionAnswered(v1::QuestionAnswered {

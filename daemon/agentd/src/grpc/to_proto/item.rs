@@ -3,7 +3,7 @@
 use agentd_domain::{
     Author, Completeness, Cost, Delivery, Effort, ErrorReport, ForkOrigin, InterruptReason,
     NoticeLevel, Priority, QuestionAsked, QuestionKind, SuspendReason, TitleSource, ToolCall,
-    ToolEffect, ToolStatus, TurnEnd, Usage, UsagePurpose,
+    TurnEnd, Usage, UsagePurpose,
 };
 use agentd_proto::v1;
 
@@ -142,30 +142,6 @@ pub(super) fn completeness(completeness: Completeness) -> v1::MessageCompletenes
         Completeness::Complete => v1::MessageCompleteness::Complete,
         Completeness::Cut => v1::MessageCompleteness::Cut,
         Completeness::Incomplete => v1::MessageCompleteness::Incomplete,
-    }
-}
-
-pub(super) fn tool_effect(effect: ToolEffect) -> v1::ToolEffect {
-    match effect {
-        ToolEffect::Pure => v1::ToolEffect::Pure,
-        ToolEffect::WorkspaceRead => v1::ToolEffect::WorkspaceRead,
-        ToolEffect::NetworkRead => v1::ToolEffect::NetworkRead,
-        ToolEffect::WorkspaceWrite => v1::ToolEffect::WorkspaceWrite,
-        ToolEffect::Process => v1::ToolEffect::Process,
-        ToolEffect::Exclusive => v1::ToolEffect::Exclusive,
-    }
-}
-
-pub(super) fn tool_status(status: ToolStatus) -> v1::ToolStatus {
-    match status {
-        ToolStatus::Success => v1::ToolStatus::Success,
-        ToolStatus::Partial => v1::ToolStatus::Partial,
-        ToolStatus::Empty => v1::ToolStatus::Empty,
-        ToolStatus::RetryableError => v1::ToolStatus::RetryableError,
-        ToolStatus::FatalError => v1::ToolStatus::FatalError,
-        ToolStatus::Repeated => v1::ToolStatus::Repeated,
-        ToolStatus::Skipped => v1::ToolStatus::Skipped,
-        ToolStatus::Interrupted => v1::ToolStatus::Interrupted,
     }
 }
 

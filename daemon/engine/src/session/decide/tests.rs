@@ -65,15 +65,8 @@ fn of(body: impl Into<EventBody>) -> Draft {
 }
 
 fn closed(id: &str, status: ToolStatus, output: &str) -> Draft {
-    of(ToolCallFinished {
-        call_id: call_id(id),
-        name: format!("tool_{id}"),
-        status,
-        output: output.to_owned(),
-        error_code: "TOOL_INTERRUPTED".to_owned(),
-        output_bytes: 0,
-        elapsed_ms: 0,
-    })
+    let result = ToolResult::new(status, output, "TOOL_INTERRUPTED");
+    of(ToolCallFinished::of(call_id(id), format!("tool_{id}"), result, 0, 0))
 }
 
 /// The results of the calls that are open in [`acting`].

@@ -4,7 +4,7 @@ mod strict;
 
 use std::sync::Arc;
 
-use agentd_domain::{Effort, NativeBlocks, ToolEffect};
+use agentd_domain::{Capabilities, Effort, NativeBlocks};
 use proptest::prelude::*;
 use serde_json::value::RawValue;
 
@@ -122,7 +122,7 @@ fn a_request_is_what_the_api_expects() {
         name: name.to_owned(),
         description: "For tests.".to_owned(),
         parameters: json!({"type": "object", "properties": {}}),
-        effect: ToolEffect::Pure,
+        capabilities: Capabilities::PURE,
     };
     let image = Image { media_type: "image/png".to_owned(), data_base64: "AAAA".into() };
     let messages = vec![
@@ -371,7 +371,7 @@ fn any_request() -> impl Strategy<Value = Request> {
                     name: name.to_owned(),
                     description: String::new(),
                     parameters: json!({}),
-                    effect: ToolEffect::Pure,
+                    capabilities: Capabilities::PURE,
                 })
                 .collect(),
             ..request(model, effort, messages)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agentd_domain::ToolEffect;
+use agentd_domain::Capabilities;
 use serde_json::json;
 
 use super::*;
@@ -100,7 +100,7 @@ fn the_body_is_stable_to_the_byte_and_messages_come_last() {
             name: "time".to_owned(),
             description: "Tells the time.".to_owned(),
             parameters: json!({"type": "object", "properties": {}}),
-            effect: ToolEffect::Pure,
+            capabilities: Capabilities::PURE,
         }],
         max_output_tokens: Some(9),
         ..Request::default()

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agentd_domain::{Effort, NativeBlocks, ToolCall, ToolEffect};
+use agentd_domain::{Capabilities, Effort, NativeBlocks, ToolCall};
 use serde_json::json;
 
 use super::*;
@@ -74,7 +74,7 @@ fn a_request_asks_for_a_stream_that_nobody_stores() {
             name: "f".to_owned(),
             description: "Does.".to_owned(),
             parameters: schema.clone(),
-            effect: ToolEffect::Pure,
+            capabilities: Capabilities::PURE,
         }],
         max_output_tokens: Some(100),
         cache_key: Some("session".to_owned()),
