@@ -47,7 +47,7 @@ impl<'a> From<&'a v1::Action> for ActionView<'a> {
 enum TargetView<'a> {
     Read { path: &'a str },
     Write { path: &'a str, base_sha256: &'a str, new_sha256: &'a str, diff: &'a str },
-    Run { argv: &'a [String], cwd: &'a str, sandbox: &'a str },
+    Run { argv: &'a [String], cwd: &'a str, confinement: Option<ConfinementView<'a>> },
     Request { method: &'a str, url: &'a str, host: &'a str },
 }
 
@@ -58,11 +58,28 @@ impl<'a> From<&'a Target> for TargetView<'a> {
             Target::Write(v1::WriteTarget { path, base_sha256, new_sha256, diff }) => {
                 Self::Write { path, base_sha256, new_sha256, diff }
             }
-            Target::Run(v1::RunTarget { argv, cwd, sandbox }) => Self::Run { argv, cwd, sandbox },
+            Target::Run(v1::RunTarget { argv, cwd, confinement }) => {
+                let confinement = confinement.as_ref().map(ConfinementView::from);
+                Self::Run { argv, cwd, confinement }
+            }
             Target::Request(v1::RequestTarget { method, url, host }) => {
                 Self::Request { method, url, host }
             }
         }
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct ConfinementView<'a> {
+    backend: &'a str,
+    writes: bool,
+    network: bool,
+}
+
+impl<'a> From<&'a v1::Confinement> for ConfinementView<'a> {
+    fn from(confinement: &'a v1::Confinement) -> Self {
+        let v1::Confinement { backend, writes, network } = confinement;
+        Self { backend, writes: *writes, network: *network }
     }
 }
 

@@ -44,8 +44,9 @@ pub enum ActionTarget {
         argv: Vec<String>,
         /// Directory relative to the workspace root.
         cwd: String,
-        /// What keeps it in, such as `workspace-write, no network`.
-        sandbox: String,
+        /// What keeps it in; none: nothing does.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        confinement: Option<Confinement>,
     },
     /// Asks a host.
     Request {
@@ -56,6 +57,17 @@ pub enum ActionTarget {
         /// Its host in lower case, without port.
         host: String,
     },
+}
+
+/// What keeps a program in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Confinement {
+    /// What does so, such as `bubblewrap`.
+    pub backend: String,
+    /// It may change the workspace.
+    pub writes: bool,
+    /// It may use the network.
+    pub network: bool,
 }
 
 impl Action {

@@ -12,6 +12,7 @@ mod error;
 mod event;
 mod id;
 mod native;
+mod permission;
 mod port;
 mod priority;
 mod question;
@@ -21,7 +22,7 @@ mod tool;
 mod turn;
 mod usage;
 
-pub use action::{Action, ActionTarget};
+pub use action::{Action, ActionTarget, Confinement};
 pub use author::{Author, AuthorError};
 pub use cut::{cut_head_tail, cut_line, floor_char_boundary};
 pub use day::Day;
@@ -37,6 +38,9 @@ pub use event::{
 };
 pub use id::{CallId, ClientMessageId, IdError, ItemId, QuestionId, Seq, SessionId, TurnId};
 pub use native::NativeBlocks;
+pub use permission::{
+    PathAccess, PermissionMode, PermissionRule, RuleEffect, RuleMatcher, RuleScope, WorkMode,
+};
 pub use port::{Clock, IdSource};
 pub use priority::Priority;
 pub use question::{CHOICE_CONTINUE, CHOICE_STOP, QuestionKind};

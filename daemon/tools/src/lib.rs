@@ -13,6 +13,7 @@ mod compute;
 mod fs;
 mod live_output;
 mod nearest;
+mod permission;
 mod registry;
 mod run;
 mod schema;
@@ -20,6 +21,7 @@ mod system;
 mod tool;
 
 pub use live_output::LiveOutput;
+pub use permission::{Permission, PermissionRequest, permit, rules_for};
 pub use registry::{PreparedCall, RegisterError, Registry};
 pub use run::{CallLimits, CallOutcome, plan_call, run_call};
 pub use tool::{About, Tool, ToolContext, TypedTool, tool};

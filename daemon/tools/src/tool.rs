@@ -104,12 +104,12 @@ pub fn tool<T: TypedTool>(typed: T) -> Arc<dyn Tool> {
         parameters: schema::parameters::<T::Arguments>(),
         capabilities,
     };
-    Arc::new(Typed { typed, spec, aliases })
+    Arc::new(Typed { inner: typed, spec, aliases })
 }
 
 #[derive(Debug)]
 struct Typed<T> {
-    typed: T,
+    inner: T,
     spec: ToolSpec,
     aliases: &'static [&'static str],
 }
@@ -126,12 +126,12 @@ impl<T: TypedTool> Tool for Typed<T> {
 
     async fn plan(&self, ctx: &ToolContext, arguments: &Value) -> Result<Action, ToolResult> {
         let arguments = arguments::read(arguments.clone())?;
-        self.typed.plan(ctx, &arguments).await
+        self.inner.plan(ctx, &arguments).await
     }
 
     async fn run(&self, ctx: &ToolContext, arguments: Value, planned: &Action) -> ToolResult {
         match arguments::read(arguments) {
-            Ok(arguments) => self.typed.run(ctx, arguments, planned).await,
+            Ok(arguments) => self.inner.run(ctx, arguments, planned).await,
             Err(result) => result,
         }
     }

@@ -1,8 +1,8 @@
 //! Tool calls: what they will do, how they were run, what they gave.
 
 use agentd_domain::{
-    Action, ActionTarget, CallMetrics, Evidence, ResultSource, ToolCallFinished, ToolCallStarted,
-    ToolEffect, ToolStatus,
+    Action, ActionTarget, CallMetrics, Confinement, Evidence, ResultSource, ToolCallFinished,
+    ToolCallStarted, ToolEffect, ToolStatus,
 };
 use agentd_proto::v1;
 use agentd_proto::v1::action_target::Target;
@@ -65,9 +65,13 @@ fn target(target: &ActionTarget) -> v1::ActionTarget {
                 diff,
             })
         }
-        ActionTarget::Run { argv, cwd, sandbox } => {
-            Target::Run(v1::RunTarget { argv, cwd, sandbox })
-        }
+        ActionTarget::Run { argv, cwd, confinement } => Target::Run(v1::RunTarget {
+            argv,
+            cwd,
+            confinement: confinement.map(|Confinement { backend, writes, network }| {
+                v1::Confinement { backend, writes, network }
+            }),
+        }),
         ActionTarget::Request { method, url, host } => {
             Target::Request(v1::RequestTarget { method, url, host })
         }

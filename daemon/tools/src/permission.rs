@@ -1,0 +1,301 @@
+//! Whether a call may run: a pure function of modes, rules and what the call will do.
+//!
+//! The strictest answer to any part of a call holds for all of it. In order: what the work mode
+//! takes away and what the mode `plan` does not let happen is denied, whatever rules say; then rules
+//! that deny, rules that ask, rules that allow; then the mode.
+
+mod programs;
+mod rules;
+mod script;
+
+use agentd_domain::{
+    Action, ActionTarget, Capabilities, Confinement, PermissionMode, PermissionRule, RuleEffect,
+    RuleMatcher, ToolEffect, WorkMode,
+};
+
+use rules::Subject;
+use script::Script;
+
+/// What is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct PermissionRequest<'a> {
+    /// How much the agent may do without asking.
+    pub mode: PermissionMode,
+    /// What it is working on.
+    pub work_mode: WorkMode,
+    /// Rules that hold in the session.
+    pub rules: &'a [PermissionRule],
+    /// Name of the tool.
+    pub tool: &'a str,
+    /// MCP server that the tool comes from; none: it is built in.
+    pub mcp_server: Option<&'a str>,
+    /// What the tool may do.
+    pub capabilities: Capabilities,
+    /// What the call will do.
+    pub action: &'a Action,
+}
+
+/// The answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Permission {
+    /// It may run.
+    Allow,
+    /// Somebody must be asked.
+    Ask {
+        /// Why, for people.
+        because: String,
+    },
+    /// It may not run.
+    Deny {
+        /// Why, for people and the model.
+        because: String,
+    },
+}
+
+impl Permission {
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Allow => 0,
+            Self::Ask { .. } => 1,
+            Self::Deny { .. } => 2,
+        }
+    }
+
+    fn ask(because: impl Into<String>) -> Self {
+        Self::Ask { because: because.into() }
+    }
+
+    fn deny(because: impl Into<String>) -> Self {
+        Self::Deny { because: because.into() }
+    }
+}
+
+/// Decides on a call.
+pub fn permit(request: &PermissionRequest<'_>) -> Permission {
+    let targets = &request.action.targets;
+    if targets.is_empty() {
+        return on_target(request, None);
+    }
+    // The first of the strictest: its reason is the one to tell.
+    targets.iter().map(|target| on_target(request, Some(target))).fold(
+        Permission::Allow,
+        |strictest, answer| if answer.rank() > strictest.rank() { answer } else { strictest },
+    )
+}
+
+fn on_target(request: &PermissionRequest<'_>, target: Option<&ActionTarget>) -> Permission {
+    let script = target.and_then(script_of);
+    let subject = Subject {
+        tool: request.tool,
+        mcp_server: request.mcp_server,
+        target,
+        script: script.as_ref(),
+    };
+    if let Some(because) = taken_away(request, target) {
+        return Permission::Deny { because };
+    }
+    let says = |effect: RuleEffect| {
+        request
+            .rules
+            .iter()
+            .find(|rule| rule.effect == effect && rules::matches(&rule.matcher, effect, subject))
+    };
+    if let Some(rule) = says(RuleEffect::Deny) {
+        return Permission::deny(format!("the rule 'deny {}' forbids it", rule.matcher));
+    }
+    if let Some(rule) = says(RuleEffect::Ask) {
+        return Permission::ask(format!("the rule 'ask {}' asks for it", rule.matcher));
+    }
+    let forbids_commands = request.rules.iter().any(|rule| {
+        rule.effect != RuleEffect::Allow && matches!(rule.matcher, RuleMatcher::Command { .. })
+    });
+    if forbids_commands && script.as_ref().is_some_and(|script| !script.is_searched) {
+        return Permission::ask("there are rules about commands, and what it runs cannot be told");
+    }
+    if says(RuleEffect::Allow).is_some() {
+        return Permission::Allow;
+    }
+    if script.as_ref().is_some_and(|script| rules_allow(script, request.rules)) {
+        return Permission::Allow;
+    }
+    by_mode(request, target, script.as_ref())
+}
+
+/// True when every command of an understood script is named by a rule that allows it.
+fn rules_allow(script: &Script, rules: &[PermissionRule]) -> bool {
+    let allowed = |command: &Vec<Option<String>>| {
+        let words: Option<Vec<&str>> = command.iter().map(Option::as_deref).collect();
+        words.is_some_and(|words| {
+            rules.iter().any(|rule| match &rule.matcher {
+                RuleMatcher::Command { argv, more } if rule.effect == RuleEffect::Allow => {
+                    rules::command_is(&words, argv, *more)
+                }
+                _ => false,
+            })
+        })
+    };
+    script.is_understood && !script.commands.is_empty() && script.commands.iter().all(allowed)
+}
+
+/// What no rule can give back.
+fn taken_away(request: &PermissionRequest<'_>, target: Option<&ActionTarget>) -> Option<String> {
+    let effect = request.capabilities.effect;
+    let is_plan = request.mode == PermissionMode::Plan;
+    match target {
+        Some(ActionTarget::Write { path, .. }) => {
+            if is_plan {
+                return Some("the session is in mode 'plan', which changes nothing".to_owned());
+            }
+            let why = match request.work_mode {
+                WorkMode::Review => "changes nothing",
+                WorkMode::Design | WorkMode::Docs if !is_document(path) => "changes documents only",
+                _ => return None,
+            };
+            Some(format!("the work mode '{}' {why}", request.work_mode))
+        }
+        Some(ActionTarget::Run { confinement, .. }) => {
+            let changes_nothing = confinement.as_ref().is_some_and(|inside| !inside.writes);
+            let reads_only = is_plan
+                || matches!(
+                    request.work_mode,
+                    WorkMode::Review | WorkMode::Design | WorkMode::Docs
+                );
+            (reads_only && !changes_nothing).then(|| {
+                if is_plan {
+                    "the session is in mode 'plan', in which programs run only where they can \
+                     change nothing, and no sandbox here sees to that"
+                        .to_owned()
+                } else {
+                    format!(
+                        "in the work mode '{}' programs run only where they can change nothing, and \
+                         no sandbox here sees to that",
+                        request.work_mode
+                    )
+                }
+            })
+        }
+        None if is_plan && !effect.is_repeatable() => {
+            Some("the session is in mode 'plan', which changes nothing".to_owned())
+        }
+        _ => None,
+    }
+}
+
+fn by_mode(
+    request: &PermissionRequest<'_>,
+    target: Option<&ActionTarget>,
+    script: Option<&Script>,
+) -> Permission {
+    let is_full = request.mode == PermissionMode::Full;
+    let may_edit = is_full || request.mode == PermissionMode::AutoEdit;
+    let allow_if = |allowed: bool, why: &str| {
+        if allowed { Permission::Allow } else { Permission::ask(why) }
+    };
+    match target {
+        Some(ActionTarget::Read { .. }) => Permission::Allow,
+        Some(ActionTarget::Write { .. }) => allow_if(may_edit, "it changes the workspace"),
+        Some(ActionTarget::Request { .. }) => allow_if(is_full, "it uses the network"),
+        Some(ActionTarget::Run { confinement: None, .. }) => {
+            allow_if(is_full, "it starts a program that nothing keeps in")
+        }
+        Some(ActionTarget::Run {
+            confinement: Some(Confinement { writes, network, .. }), ..
+        }) => {
+            if *network {
+                allow_if(is_full, "it starts a program that may use the network")
+            } else {
+                let only_reads = !writes || script.is_some_and(only_reads);
+                allow_if(
+                    may_edit || only_reads,
+                    "it starts a program that may change the workspace",
+                )
+            }
+        }
+        None => match request.capabilities.effect {
+            ToolEffect::Pure | ToolEffect::WorkspaceRead => Permission::Allow,
+            ToolEffect::NetworkRead => allow_if(is_full, "it uses the network"),
+            ToolEffect::WorkspaceWrite => allow_if(may_edit, "it changes the workspace"),
+            ToolEffect::Process => allow_if(is_full, "it starts a program"),
+            ToolEffect::Exclusive => allow_if(is_full, "it may change something"),
+        },
+    }
+}
+
+fn only_reads(script: &Script) -> bool {
+    let reads = |command: &Vec<Option<String>>| {
+        let words: Option<Vec<&str>> = command.iter().map(Option::as_deref).collect();
+        words.is_some_and(|words| programs::only_reads(&words))
+    };
+    script.is_understood && !script.commands.is_empty() && script.commands.iter().all(reads)
+}
+
+/// What the program runs: itself, or the script that a shell is given.
+fn script_of(target: &ActionTarget) -> Option<Script> {
+    let ActionTarget::Run { argv, .. } = target else { return None };
+    Some(match argv.as_slice() {
+        [shell, option, script]
+            if option == "-c" && matches!(programs::base_name(shell), "sh" | "bash" | "dash") =>
+        {
+            Script::parse(script)
+        }
+        _ => Script::of_argv(argv),
+    })
+}
+
+/// The rules that an approval of this action may make for later, narrow ones: for a command all its
+/// words, for a file this file, for a URL its host. None when a rule could not hold for the same
+/// thing only, such as for a script that is not understood.
+pub fn rules_for(action: &Action) -> Vec<RuleMatcher> {
+    let mut found = Vec::new();
+    for target in &action.targets {
+        match target {
+            ActionTarget::Read { path } => {
+                found.push(exact_path(path, agentd_domain::PathAccess::Read));
+            }
+            ActionTarget::Write { path, .. } => {
+                found.push(exact_path(path, agentd_domain::PathAccess::Write));
+            }
+            ActionTarget::Request { host, .. } => {
+                found.push(RuleMatcher::Host { host: host.clone() });
+            }
+            ActionTarget::Run { .. } => {
+                let Some(script) = script_of(target).filter(|script| script.is_understood) else {
+                    return Vec::new();
+                };
+                let commands = script.commands.into_iter().filter_map(|command| {
+                    let argv: Option<Vec<String>> = command.into_iter().collect();
+                    Some(RuleMatcher::Command { argv: argv?, more: false })
+                });
+                found.extend(commands);
+            }
+        }
+    }
+    found.dedup();
+    found
+}
+
+fn exact_path(path: &str, access: agentd_domain::PathAccess) -> RuleMatcher {
+    RuleMatcher::Path { glob: globset::escape(path), access }
+}
+
+/// True for files that hold text for people.
+fn is_document(path: &str) -> bool {
+    const EXTENSIONS: [&str; 8] =
+        ["adoc", "asciidoc", "markdown", "md", "org", "rst", "tex", "txt"];
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.rsplit_once('.').is_some_and(|(stem, extension)| {
+        !stem.is_empty() && EXTENSIONS.contains(&extension.to_ascii_lowercase().as_str())
+    }) && !is_instruction(name)
+}
+
+/// Text files that programs take orders from.
+fn is_instruction(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    matches!(
+        name.as_str(),
+        "cmakelists.txt" | "requirements.txt" | "constraints.txt" | "robots.txt"
+    )
+}
+
+#[cfg(test)]
+mod tests;

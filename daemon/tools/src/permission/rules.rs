@@ -1,0 +1,169 @@
+//! Whether a rule is about a call.
+
+use agentd_domain::{ActionTarget, PathAccess, RuleEffect, RuleMatcher};
+use globset::GlobBuilder;
+
+use super::programs::{base_name, is_launcher};
+use super::script::Script;
+
+/// Which call a target belongs to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Subject<'a> {
+    /// Name of the tool.
+    pub(super) tool: &'a str,
+    /// MCP server that the tool comes from.
+    pub(super) mcp_server: Option<&'a str>,
+    /// The target; none when the call has none.
+    pub(super) target: Option<&'a ActionTarget>,
+    /// What the target runs, if it runs something.
+    pub(super) script: Option<&'a Script>,
+}
+
+/// True when the rule is about the subject. A rule that allows must be about all of it, one that
+/// asks or denies about any of it.
+pub(super) fn matches(matcher: &RuleMatcher, effect: RuleEffect, subject: Subject<'_>) -> bool {
+    match matcher {
+        RuleMatcher::Tool { name } => name == subject.tool,
+        RuleMatcher::McpServer { server } => subject.mcp_server == Some(server),
+        RuleMatcher::Path { glob, access } => match subject.target {
+            Some(ActionTarget::Read { path }) => {
+                *access == PathAccess::Read && path_matches(glob, path)
+            }
+            Some(ActionTarget::Write { path, .. }) => {
+                *access == PathAccess::Write && path_matches(glob, path)
+            }
+            _ => false,
+        },
+        RuleMatcher::Host { host } => match subject.target {
+            Some(ActionTarget::Request { host: asked, .. }) => host_matches(host, asked),
+            _ => false,
+        },
+        RuleMatcher::Command { argv, more } => {
+            let Some(script) = subject.script else { return false };
+            match effect {
+                RuleEffect::Allow => false,
+                RuleEffect::Ask | RuleEffect::Deny => {
+                    script.commands.iter().any(|command| names(command, argv, *more))
+                }
+            }
+        }
+    }
+}
+
+/// True when the command is certainly what an allowing rule names.
+pub(super) fn command_is(command: &[&str], argv: &[String], more: bool) -> bool {
+    let Some(program) = argv.first() else { return false };
+    let same = command.len() >= argv.len() && command.iter().zip(argv).all(|(a, b)| a == b);
+    // Further arguments of a launcher would be any program.
+    same && (command.len() == argv.len() || (more && !is_launcher(program)))
+}
+
+/// True when the command may be what a rule names, or starts it with its arguments.
+fn names(command: &[Option<String>], argv: &[String], more: bool) -> bool {
+    if may_be(command, argv, more) {
+        return true;
+    }
+    let launches = command.first().is_some_and(|word| word.as_deref().is_some_and(is_launcher));
+    if !launches {
+        return false;
+    }
+    let is_started = |at: usize| {
+        let rest = command.get(at..).unwrap_or_default();
+        // `find x -exec rm {} ;`: what follows belongs to the one or the other.
+        may_be(rest, argv, true)
+            || rest.first().is_some_and(|word| {
+                let nested = word.as_deref().filter(|word| word.contains(char::is_whitespace));
+                nested.is_some_and(|script| {
+                    let found = Script::parse(script).commands;
+                    found.iter().any(|command| may_be(command, argv, more))
+                })
+            })
+    };
+    (1..command.len()).any(is_started)
+}
+
+/// True when the command may be what a rule names; a word that is not known may be any.
+fn may_be(command: &[Option<String>], argv: &[String], more: bool) -> bool {
+    if command.len() < argv.len() || (command.len() > argv.len() && !more) {
+        return false;
+    }
+    command.iter().zip(argv).enumerate().all(|(index, (word, wanted))| match word {
+        // The program must be known: a name that is made up is asked about in any case.
+        None => index > 0,
+        Some(word) if index == 0 => word == wanted || base_name(word) == base_name(wanted),
+        Some(word) => word == wanted,
+    })
+}
+
+fn path_matches(glob: &str, path: &str) -> bool {
+    GlobBuilder::new(glob)
+        .literal_separator(true)
+        .backslash_escape(true)
+        .build()
+        .is_ok_and(|glob| glob.compile_matcher().is_match(path))
+}
+
+/// True when `host` is `pattern`, or below it when the pattern begins with `*.`.
+fn host_matches(pattern: &str, host: &str) -> bool {
+    let host = host.trim_end_matches('.');
+    match pattern.strip_prefix("*.") {
+        Some(parent) => host.len().checked_sub(parent.len() + 1).is_some_and(|at| {
+            host.get(at..).is_some_and(|tail| {
+                tail.strip_prefix('.').is_some_and(|rest| rest.eq_ignore_ascii_case(parent))
+            })
+        }),
+        None => host.eq_ignore_ascii_case(pattern),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_matched_by_whole_labels() {
+        let check = |pattern: &str, host: &str, expect: bool| {
+            assert_eq!(host_matches(pattern, host), expect, "{pattern} {host}");
+        };
+        check("docs.rs", "docs.rs", true);
+        check("docs.rs", "DOCS.rs.", true);
+        check("docs.rs", "evil-docs.rs", false);
+        check("*.docs.rs", "a.docs.rs", true);
+        check("*.docs.rs", "a.b.docs.rs", true);
+        check("*.docs.rs", "docs.rs", false);
+        check("*.docs.rs", "adocs.rs", false);
+        check("*.docs.rs", "docs.rs.evil.org", false);
+        check("*.世界", "a.世界", true);
+    }
+
+    #[test]
+    fn paths_are_matched_by_directories() {
+        let check = |glob: &str, path: &str, expect: bool| {
+            assert_eq!(path_matches(glob, path), expect, "{glob} {path}");
+        };
+        check("src/*.rs", "src/a.rs", true);
+        check("src/*.rs", "src/a/b.rs", false);
+        check("src/**", "src/a/b.rs", true);
+        check("**/*.lock", "Cargo.lock", true);
+        check("[", "[", false);
+    }
+
+    #[test]
+    fn a_rule_names_words_and_not_beginnings() {
+        let check = |command: &str, rule: &str, more, expect: bool| {
+            let command: Vec<&str> = command.split(' ').collect();
+            let argv: Vec<String> = rule.split(' ').map(str::to_owned).collect();
+            assert_eq!(command_is(&command, &argv, more), expect, "{command:?} {rule}");
+        };
+        check("git status", "git status", false, true);
+        check("git status -s", "git status", false, false);
+        check("git status -s", "git status", true, true);
+        check("git statusx", "git status", true, false);
+        check("git -c x=y status", "git status", true, false);
+        check("./git status", "git status", true, false);
+        check("env rm -rf /", "env", true, false);
+        check("env", "env", true, true);
+        check("python3 x.py", "python3 x.py", true, true);
+        check("python3 x.py -c y", "python3 x.py", true, false);
+    }
+}
