@@ -52,27 +52,41 @@ impl Script {
 
     /// Visits every node without recursion: scripts nest as deep as they like.
     fn walk(&mut self, root: Node<'_>, script: &str) {
-        let mut waiting = vec![root];
-        while let Some(node) = waiting.pop() {
-            match node.kind() {
-                "command" => self.command(node, script),
-                "file_redirect" => self.is_understood &= redirects_nothing(node, script),
-                // Words are looked at with their command; the others have no meaning by themselves.
-                "program"
-                | "list"
-                | "pipeline"
-                | "redirected_statement"
-                | "comment"
-                | "command_name"
-                | "word"
-                | "number"
-                | "raw_string"
-                | "string"
-                | "string_content"
-                | "concatenation"
-                | "file_descriptor" => {}
-                kind if !node.is_named() => {
-                    self.is_understood &= matches!(
+        let mut cursor = root.walk();
+        loop {
+            self.visit(cursor.node(), script);
+            if cursor.goto_first_child() {
+                continue;
+            }
+            while !cursor.goto_next_sibling() {
+                if !cursor.goto_parent() {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn visit(&mut self, node: Node<'_>, script: &str) {
+        match node.kind() {
+            // Words are looked at with their command; the others have no meaning by themselves.
+            "program"
+            | "list"
+            | "pipeline"
+            | "redirected_statement"
+            | "comment"
+            | "command_name"
+            | "word"
+            | "number"
+            | "raw_string"
+            | "string"
+            | "string_content"
+            | "concatenation"
+            | "file_descriptor" => {}
+            "command" => self.command(node, script),
+            "file_redirect" => self.is_understood &= redirects_nothing(node, script),
+            kind => {
+                self.is_understood &= !node.is_named()
+                    && matches!(
                         kind,
                         "&&" | "||"
                             | ";"
@@ -87,10 +101,7 @@ impl Script {
                             | "|&"
                             | "&>"
                     );
-                }
-                _ => self.is_understood = false,
             }
-            waiting.extend((0..node.child_count()).rev().filter_map(|index| node.child(index)));
         }
     }
 
