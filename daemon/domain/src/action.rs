@@ -24,6 +24,10 @@ pub enum ActionTarget {
     Read {
         /// Path relative to the workspace root, without links.
         path: String,
+        /// Tells this content from the one at another time, as far as that is cheap to know. It is
+        /// not kept.
+        #[serde(skip)]
+        version: Option<String>,
     },
     /// Writes a file, or removes it.
     Write {
@@ -78,7 +82,8 @@ impl Action {
 
     /// An action that reads paths.
     pub fn read(summary: impl Into<String>, paths: impl IntoIterator<Item = String>) -> Self {
-        let targets = paths.into_iter().map(|path| ActionTarget::Read { path }).collect();
+        let targets =
+            paths.into_iter().map(|path| ActionTarget::Read { path, version: None }).collect();
         Self { summary: summary.into(), targets }
     }
 }

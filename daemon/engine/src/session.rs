@@ -21,7 +21,7 @@ use crate::error::CommandError;
 
 pub(crate) use actor::{Actor, Ended, SessionDeps};
 pub use decide::Submission;
-pub(crate) use decide::{Draft, OUTCOME_UNKNOWN, check_model_name, close_turn, closed_call};
+pub(crate) use decide::{Draft, OUTCOME_UNKNOWN, check_model_name, close_turn};
 pub(crate) use load::{LOAD_PAGE, for_each_event};
 pub use state::QueuedMessage;
 pub(crate) use state::{OpenCall, SessionState};

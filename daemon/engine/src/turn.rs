@@ -146,9 +146,9 @@ async fn stages(mut task: TurnTask) -> Result<TurnOutcome, Ended> {
     }
     let mut conversation = task.build_context(&model).await?;
     let mut rounds = task.rounds;
-    let mut guard = loop_guard::LoopGuard::default();
+    let mut acts = act::Acts::default();
     if let Some(open_calls) = resume {
-        task.settle(open_calls, &mut conversation, &mut guard).await?;
+        task.settle(open_calls, &mut conversation, &mut acts).await?;
     }
     let limit = task.deps.config.borrow().rounds_limit;
     loop {
@@ -169,7 +169,7 @@ async fn stages(mut task: TurnTask) -> Result<TurnOutcome, Ended> {
         let calls = answer.open_calls();
         task.record(answer.events(), &mut conversation).await?;
         task.deps.crash_points.pass("engine.calls_recorded");
-        task.act(calls, &mut conversation, &mut guard).await?;
+        task.act(calls, &mut conversation, &mut acts).await?;
     }
 }
 

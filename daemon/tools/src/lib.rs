@@ -16,6 +16,7 @@ mod nearest;
 mod permission;
 mod registry;
 mod run;
+mod scheduler;
 mod schema;
 mod system;
 mod tool;
@@ -24,4 +25,7 @@ pub use live_output::LiveOutput;
 pub use permission::{Permission, PermissionRequest, permit, rules_for};
 pub use registry::{PreparedCall, RegisterError, Registry};
 pub use run::{CallLimits, CallOutcome, plan_call, run_call};
+pub use scheduler::{
+    BatchCall, BatchReport, CallHost, Permit, SchedulerLimits, TurnMemory, run_batch,
+};
 pub use tool::{About, Tool, ToolContext, TypedTool, tool};

@@ -249,7 +249,7 @@ pub fn rules_for(action: &Action) -> Vec<RuleMatcher> {
     let mut found = Vec::new();
     for target in &action.targets {
         match target {
-            ActionTarget::Read { path } => {
+            ActionTarget::Read { path, .. } => {
                 found.push(exact_path(path, agentd_domain::PathAccess::Read));
             }
             ActionTarget::Write { path, .. } => {

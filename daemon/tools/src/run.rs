@@ -29,6 +29,15 @@ impl Default for CallLimits {
     }
 }
 
+impl CallLimits {
+    /// The limits of a call: the usual ones, with the time that its tool asks for.
+    pub fn of(call: &PreparedCall) -> Self {
+        let usual = Self::default();
+        let timeout = call.tool.timeout(&call.arguments).unwrap_or(usual.timeout);
+        Self { timeout, ..usual }
+    }
+}
+
 /// What came of one call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallOutcome {

@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use agentd_domain::{Action, Capabilities, Clock, ToolResult, ToolSpec};
 use async_trait::async_trait;
@@ -39,6 +40,11 @@ pub trait Tool: Debug + Send + Sync + 'static {
         &[]
     }
 
+    /// Longest run of a call with these arguments; none: the usual 30 s.
+    fn timeout(&self, _arguments: &Value) -> Option<Duration> {
+        None
+    }
+
     /// Says what a call will do, having looked at what it will touch. Nothing is changed yet.
     ///
     /// # Errors
@@ -73,6 +79,11 @@ pub trait TypedTool: Debug + Send + Sync + 'static {
 
     /// What it says of itself.
     fn about(&self) -> About;
+
+    /// See [`Tool::timeout`].
+    fn timeout(&self, _arguments: &Self::Arguments) -> Option<Duration> {
+        None
+    }
 
     /// See [`Tool::plan`].
     ///
@@ -122,6 +133,10 @@ impl<T: TypedTool> Tool for Typed<T> {
 
     fn aliases(&self) -> &'static [&'static str] {
         self.aliases
+    }
+
+    fn timeout(&self, arguments: &Value) -> Option<Duration> {
+        self.inner.timeout(&arguments::read(arguments.clone()).ok()?)
     }
 
     async fn plan(&self, ctx: &ToolContext, arguments: &Value) -> Result<Action, ToolResult> {

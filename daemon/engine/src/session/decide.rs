@@ -285,7 +285,7 @@ pub(crate) const OUTCOME_UNKNOWN: &str = "[interrupted: the call had started and
 const INTERRUPTED_READING: &str = "[interrupted before it gave a result]";
 const NOT_RUN: &str = "[not run: the turn was interrupted before this call]";
 
-pub(crate) fn closed_call(
+fn closed_call(
     open: &super::state::OpenCall,
     status: ToolStatus,
     output: &str,

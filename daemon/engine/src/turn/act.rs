@@ -1,4 +1,4 @@
-//! Running the tools that the model asked for, one after the other.
+//! Running the tools that the model asked for, as the scheduler orders them.
 //!
 //! Every call gets exactly one result on every path. A call with effects is durable as started
 //! before it runs, so that a restart never repeats it.
@@ -6,21 +6,30 @@
 use std::sync::Arc;
 
 use agentd_domain::{
-    Action, ErrorReport, EventBody, ToolCall, ToolCallFinished, ToolCallStarted, ToolResult,
-    ToolStatus,
+    Action, ErrorReport, ToolCall, ToolCallFinished, ToolCallStarted, ToolResult, ToolStatus,
 };
-use agentd_tools::{CallLimits, LiveOutput, PreparedCall, ToolContext, plan_call, run_call};
-use tracing::Instrument as _;
+use agentd_tools::{
+    BatchCall, CallHost, LiveOutput, Permit, PreparedCall, SchedulerLimits, ToolContext,
+    TurnMemory, run_batch,
+};
+use async_trait::async_trait;
 
 use super::loop_guard::{LoopGuard, Verdict};
 use super::{Conversation, Ended, Phase, TurnOutcome, TurnReport, TurnTask, cancelled};
-use crate::session::{OUTCOME_UNKNOWN, OpenCall, closed_call};
+use crate::session::{OUTCOME_UNKNOWN, OpenCall};
 
 /// Answers in a row with cut calls after which the turn ends (case TA-05).
 const MAX_CUT_ANSWERS: u32 = 3;
 
 const CUT: &str = "[not run: the output limit cut this call, so its arguments may be incomplete. Make a smaller \
      call, or write in several parts.]";
+
+/// What a turn remembers of its calls from one answer to the next.
+#[derive(Debug, Default)]
+pub(super) struct Acts {
+    guard: LoopGuard,
+    memory: TurnMemory,
+}
 
 impl TurnTask {
     /// Goes on with the calls of an answer after the daemon's stop. What only reads runs again;
@@ -29,17 +38,17 @@ impl TurnTask {
         &self,
         open_calls: Vec<OpenCall>,
         conversation: &mut Conversation,
-        guard: &mut LoopGuard,
+        acts: &mut Acts,
     ) -> Result<(), Ended> {
-        for open in open_calls {
-            if open.started.is_some_and(|effect| !effect.is_repeatable()) {
-                let closed = closed_call(&open, ToolStatus::Interrupted, OUTCOME_UNKNOWN);
-                self.record(vec![closed.into()], conversation).await?;
-            } else {
-                self.run_one(open, conversation, guard).await?;
-            }
-        }
-        Ok(())
+        let calls = open_calls.into_iter().map(|open| {
+            let had_effects = open.started.is_some_and(|effect| !effect.is_repeatable());
+            let unknown =
+                || ToolResult::new(ToolStatus::Interrupted, OUTCOME_UNKNOWN, "TOOL_INTERRUPTED");
+            let mut call = batch_call(open);
+            call.refused = if had_effects { Some(unknown()) } else { call.refused };
+            call
+        });
+        self.run_calls(calls.collect(), conversation, acts).await
     }
 
     /// Runs the calls of an answer.
@@ -47,12 +56,11 @@ impl TurnTask {
         &self,
         calls: Vec<OpenCall>,
         conversation: &mut Conversation,
-        guard: &mut LoopGuard,
+        acts: &mut Acts,
     ) -> Result<(), Ended> {
-        let cut_answers = guard.note_answer(calls.iter().any(|call| call.cut));
-        for call in calls {
-            self.run_one(call, conversation, guard).await?;
-        }
+        let cut_answers = acts.guard.note_answer(calls.iter().any(|call| call.cut));
+        let calls = calls.into_iter().map(batch_call).collect();
+        self.run_calls(calls, conversation, acts).await?;
         if cut_answers >= MAX_CUT_ANSWERS {
             return Err(failed(
                 "OUTPUT_LIMIT",
@@ -63,26 +71,93 @@ impl TurnTask {
         Ok(())
     }
 
-    async fn run_one(
+    async fn run_calls(
         &self,
-        open: OpenCall,
+        calls: Vec<BatchCall>,
         conversation: &mut Conversation,
-        guard: &mut LoopGuard,
+        acts: &mut Acts,
     ) -> Result<(), Ended> {
-        if self.cancel.is_cancelled() {
-            return Err(cancelled());
+        let Acts { guard, memory } = acts;
+        let mut host = TurnHost { task: self, conversation, guard };
+        let _running = self.times.within(Phase::Tools);
+        let limits = SchedulerLimits::default();
+        run_batch(&mut host, &self.deps.tools, memory, calls, limits).await?;
+        Ok(())
+    }
+}
+
+fn batch_call(open: OpenCall) -> BatchCall {
+    let refused = open.cut.then(|| ToolResult::fatal("TOOL_CALL_CUT", CUT));
+    BatchCall { call: open.call, refused }
+}
+
+/// What the scheduler needs of a turn.
+struct TurnHost<'a> {
+    task: &'a TurnTask,
+    conversation: &'a mut Conversation,
+    guard: &'a mut LoopGuard,
+}
+
+#[async_trait]
+impl CallHost for TurnHost<'_> {
+    type Stop = Ended;
+
+    fn context(&self, _call: &ToolCall) -> ToolContext {
+        ToolContext {
+            workspace: self.task.workspace.clone(),
+            clock: Arc::clone(&self.task.deps.clock),
+            cancel: self.task.cancel.clone(),
+            output: LiveOutput::nobody(),
         }
-        let call = &open.call;
-        let mut finished = match self.prepare(&open).await {
-            Err(result) => ToolCallFinished::not_run(call, result),
-            Ok((prepared, ctx, action)) => self.run_planned(call, prepared, &ctx, action).await?,
+    }
+
+    async fn permit(
+        &self,
+        _call: &ToolCall,
+        _prepared: &PreparedCall,
+        _action: &Action,
+    ) -> Result<Permit, Ended> {
+        Ok(Permit::Granted)
+    }
+
+    async fn started(
+        &self,
+        call: &ToolCall,
+        prepared: &PreparedCall,
+        action: &Action,
+    ) -> Result<(), Ended> {
+        let effect = prepared.capabilities.effect;
+        let started = ToolCallStarted {
+            call_id: call.call_id.clone(),
+            name: call.name.clone(),
+            arguments_json: prepared.arguments.to_string(),
+            effect,
+            action: action.clone(),
         };
-        let verdict = guard.note(&call.name, &call.arguments_json, &finished.output);
+        if effect.is_repeatable() {
+            let bodies = vec![started.into()];
+            self.task.report(TurnReport::Record { bodies, done: None }).await?;
+        } else {
+            self.task.record_steps(vec![started.into()]).await?;
+        }
+        self.task.deps.crash_points.pass("engine.tool_started");
+        Ok(())
+    }
+
+    async fn finished(
+        &mut self,
+        call: &ToolCall,
+        mut finished: ToolCallFinished,
+    ) -> Result<(), Ended> {
+        if finished.metrics.attempts > 0 {
+            self.task.deps.crash_points.pass("engine.tool_ran");
+        }
+        let verdict = self.guard.note(&call.name, &call.arguments_json, &finished.output);
         if let Verdict::Repeats(times) | Verdict::Stop(times) = verdict {
             finished.status = ToolStatus::Repeated;
             finished.output += &repeats_note(times);
         }
-        self.record(vec![EventBody::from(finished)], conversation).await?;
+        self.task.record(vec![finished.into()], self.conversation).await?;
         if let Verdict::Stop(times) = verdict {
             return Err(failed(
                 "TOOL_LOOP",
@@ -96,76 +171,9 @@ impl TurnTask {
         Ok(())
     }
 
-    /// Checks the arguments and looks at what the call will do.
-    async fn prepare(
-        &self,
-        open: &OpenCall,
-    ) -> Result<(PreparedCall, ToolContext, Action), ToolResult> {
-        if open.cut {
-            return Err(ToolResult::fatal("TOOL_CALL_CUT", CUT));
-        }
-        let prepared = self.deps.tools.prepare(&open.call.name, &open.call.arguments_json)?;
-        let ctx = ToolContext {
-            workspace: self.workspace.clone(),
-            clock: Arc::clone(&self.deps.clock),
-            cancel: self.cancel.clone(),
-            output: LiveOutput::nobody(),
-        };
-        let action = plan_call(&prepared, &ctx, CallLimits::default()).await?;
-        Ok((prepared, ctx, action))
+    fn check(&self) -> Result<(), Ended> {
+        if self.task.cancel.is_cancelled() { Err(cancelled()) } else { Ok(()) }
     }
-
-    async fn run_planned(
-        &self,
-        call: &ToolCall,
-        prepared: PreparedCall,
-        ctx: &ToolContext,
-        action: Action,
-    ) -> Result<ToolCallFinished, Ended> {
-        let effect = prepared.capabilities.effect;
-        let started = ToolCallStarted {
-            call_id: call.call_id.clone(),
-            name: call.name.clone(),
-            arguments_json: prepared.arguments.to_string(),
-            effect,
-            action: action.clone(),
-        };
-        if effect.is_repeatable() {
-            let bodies = vec![started.into()];
-            self.report(TurnReport::Record { bodies, done: None }).await?;
-        } else {
-            self.record_steps(vec![started.into()]).await?;
-        }
-        self.deps.crash_points.pass("engine.tool_started");
-        let running = self.times.within(Phase::Tools);
-        let span = tool_span(call);
-        let outcome =
-            run_call(prepared, &action, ctx, CallLimits::default()).instrument(span.clone()).await;
-        if !outcome.result.error_code.is_empty() {
-            span.record("error.type", outcome.result.error_code.as_str());
-        }
-        drop(running);
-        self.deps.crash_points.pass("engine.tool_ran");
-        Ok(ToolCallFinished::of(
-            call.call_id.clone(),
-            call.name.clone(),
-            outcome.result,
-            outcome.output_bytes,
-            u64::try_from(outcome.elapsed.as_millis()).unwrap_or(u64::MAX),
-        ))
-    }
-}
-
-/// One span for each call, with the attribute names of OpenTelemetry's conventions for generative AI.
-/// Arguments and output are left out: they are the user's.
-fn tool_span(call: &ToolCall) -> tracing::Span {
-    tracing::info_span!(
-        "execute_tool",
-        gen_ai.operation.name = "execute_tool",
-        gen_ai.tool.name = call.name,
-        gen_ai.tool.call.id = %call.call_id,
-        error.type = tracing::field::Empty,
-    )
 }
 
 fn repeats_note(times: u32) -> String {

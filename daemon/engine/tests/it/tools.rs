@@ -159,7 +159,8 @@ async fn an_interrupt_gives_every_call_one_result() {
 async fn after_so_many_rounds_users_are_asked_and_may_go_on_or_stop() {
     let mut world = World::new();
     world.configure(|config| config.rounds_limit = 2);
-    let probe = Arc::new(Probe::new("probe", ToolEffect::Pure, Behaviour::Say("again")));
+    // A call with effects: others would be answered from memory.
+    let probe = Arc::new(Probe::new("probe", ToolEffect::Process, Behaviour::Say("again")));
     world.tools.register(Arc::<Probe>::clone(&probe)).unwrap();
     let engine = world.engine();
     let id = world.session(&engine).await;

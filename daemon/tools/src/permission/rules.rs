@@ -26,7 +26,7 @@ pub(super) fn matches(matcher: &RuleMatcher, effect: RuleEffect, subject: Subjec
         RuleMatcher::Tool { name } => name == subject.tool,
         RuleMatcher::McpServer { server } => subject.mcp_server == Some(server),
         RuleMatcher::Path { glob, access } => match subject.target {
-            Some(ActionTarget::Read { path }) => {
+            Some(ActionTarget::Read { path, .. }) => {
                 *access == PathAccess::Read && path_matches(glob, path)
             }
             Some(ActionTarget::Write { path, .. }) => {

@@ -56,7 +56,7 @@ fn action(action: &Action) -> v1::Action {
 
 fn target(target: &ActionTarget) -> v1::ActionTarget {
     let target = match target.clone() {
-        ActionTarget::Read { path } => Target::Read(v1::ReadTarget { path }),
+        ActionTarget::Read { path, version: _ } => Target::Read(v1::ReadTarget { path }),
         ActionTarget::Write { path, base_sha256, new_sha256, diff } => {
             Target::Write(v1::WriteTarget {
                 path,
