@@ -53,7 +53,7 @@ impl Tool for Scripted {
         let now = self.running.fetch_add(1, Ordering::Relaxed) + 1;
         self.most_at_once.fetch_max(now, Ordering::Relaxed);
         let cancelled = tokio::select! {
-            () = tokio::time::sleep(Duration::from_millis(arguments["ms"].as_u64().unwrap_or(1))) => false,
+            () = pass(arguments["ms"].as_u64().unwrap_or(1)) => false,
             () = ctx.cancel.cancelled() => true,
         };
         self.running.fetch_sub(1, Ordering::Relaxed);
@@ -144,6 +144,11 @@ impl CallHost for Host {
     fn check(&self) -> Result<(), &'static str> {
         if self.cancel.is_cancelled() { Err("cancelled") } else { Ok(()) }
     }
+}
+
+/// Lets milliseconds of the paused clock pass.
+async fn pass(ms: u64) {
+    tokio::time::sleep_until(Instant::now() + Duration::from_millis(ms)).await;
 }
 
 /// A registry of scripted tools and a host to run them for.
@@ -346,7 +351,7 @@ async fn a_cancelled_batch_commits_what_has_ended_and_leaves_the_rest_open() {
         call("c", "write", &json!({"id": "c"})),
     ];
     let (report, ()) = tokio::join!(world.run(calls), async {
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        pass(100).await;
         cancel.cancel();
     });
     assert_eq!(report, Err("cancelled"));
@@ -390,7 +395,7 @@ proptest! {
         let report = runtime.block_on(async {
             let timer = async {
                 if let Some(ms) = cancel_after {
-                    tokio::time::sleep(Duration::from_millis(ms)).await;
+                    pass(ms).await;
                     cancel.cancel();
                 }
             };
