@@ -6,6 +6,7 @@
 mod budget;
 mod load;
 mod otel;
+mod permission;
 mod roles;
 mod schema;
 mod submit;
@@ -15,6 +16,7 @@ pub use budget::BudgetConfig;
 pub use load::{ConfigError, ConfigSource, Loaded, load};
 pub use otel::OtelConfig;
 pub(crate) use otel::check_endpoint;
+pub use permission::PermissionConfig;
 pub use roles::{DEFAULT_ENDPOINT, Endpoints, OwnModels, RoleConfig, RolesConfig};
 pub use schema::{
     Config, DaemonConfig, LogConfig, LogFormat, MetricsConfig, ProviderConfig, ProviderKind,

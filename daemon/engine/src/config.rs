@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use agentd_domain::PermissionMode;
+
 use crate::usage::Budget;
 
 /// What happens to a turn that was running when the daemon stopped.
@@ -55,6 +57,8 @@ pub struct EngineConfig {
     pub budget: Budget,
     /// A turn that takes longer is reported when it ends; zero: none is.
     pub slow_turn: Duration,
+    /// How much agents may do without asking where a session does not say so.
+    pub permission_mode: PermissionMode,
 }
 
 impl Default for EngineConfig {
@@ -74,6 +78,7 @@ impl Default for EngineConfig {
             title_timeout: Duration::from_secs(30),
             budget: Budget::default(),
             slow_turn: Duration::from_secs(60),
+            permission_mode: PermissionMode::Ask,
         }
     }
 }

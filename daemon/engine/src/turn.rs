@@ -7,6 +7,7 @@
 mod act;
 mod ask;
 mod conversation;
+mod gate;
 mod loop_guard;
 mod overflow;
 mod prompt;

@@ -30,6 +30,8 @@ impl Home {
         home.set("provider.kind", "offline");
         home.set("session.titles", "first_message");
         home.set("store.fsync", false);
+        // What may run is the matter of few tests.
+        home.set("permission.mode", "full");
         home.set("submit.per_client_per_second", 0);
         home
     }

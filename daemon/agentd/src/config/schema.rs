@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::BudgetConfig;
 use super::otel::OtelConfig;
+use super::permission::PermissionConfig;
 use super::roles::{Endpoints, OwnModels, RolesConfig};
 use super::submit::SubmitConfig;
 
@@ -19,6 +20,8 @@ pub struct Config {
     pub provider: ProviderConfig,
     /// How sessions behave.
     pub session: SessionConfig,
+    /// What agents may do without asking.
+    pub permission: PermissionConfig,
     /// How messages come in.
     pub submit: SubmitConfig,
     /// What may be used before requests are refused.
@@ -528,6 +531,7 @@ impl Config {
             },
             budget: self.budget.engine(),
             slow_turn: Duration::from_millis(*slow_turn_ms),
+            permission_mode: self.permission.mode,
             ..EngineConfig::default()
         }
     }

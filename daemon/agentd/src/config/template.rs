@@ -77,6 +77,9 @@ pub const TEMPLATE: &str = r#"# agentd and its clients. Every key may be left ou
 #titles = "model"         # or first_message
 #slow_turn_ms = 60000     # a turn that takes longer is reported in the log, with where the time went; 0: none
 
+[permission]
+#mode = "ask"            # of sessions that say nothing: plan, ask, auto-edit, full
+
 [submit]
 #per_client_per_second = 10  # messages of one client; 0: no limit
 #per_client_burst = 20

@@ -9,11 +9,12 @@ use agentd_domain::{
     Action, ErrorReport, ToolCall, ToolCallFinished, ToolCallStarted, ToolResult, ToolStatus,
 };
 use agentd_tools::{
-    BatchCall, CallHost, LiveOutput, Permit, PreparedCall, SchedulerLimits, ToolContext,
-    TurnMemory, run_batch,
+    BatchCall, CallHost, LiveOutput, Permission, Permit, PreparedCall, SchedulerLimits,
+    ToolContext, TurnMemory, run_batch,
 };
 use async_trait::async_trait;
 
+use super::gate::denied;
 use super::loop_guard::{LoopGuard, Verdict};
 use super::{Conversation, Ended, Phase, TurnOutcome, TurnReport, TurnTask, cancelled};
 use crate::session::{OUTCOME_UNKNOWN, OpenCall};
@@ -114,10 +115,15 @@ impl CallHost for TurnHost<'_> {
     async fn permit(
         &self,
         _call: &ToolCall,
-        _prepared: &PreparedCall,
-        _action: &Action,
+        prepared: &PreparedCall,
+        action: &Action,
     ) -> Result<Permit, Ended> {
-        Ok(Permit::Granted)
+        Ok(match self.task.decide(prepared, action) {
+            Permission::Allow => Permit::Granted,
+            Permission::Ask { because } | Permission::Deny { because } => {
+                Permit::Refused(denied(&because))
+            }
+        })
     }
 
     async fn started(

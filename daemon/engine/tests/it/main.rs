@@ -18,6 +18,7 @@ mod input;
 mod lifecycle;
 mod native;
 mod overflow;
+mod permissions;
 mod priorities;
 mod retries;
 mod slow_turns;

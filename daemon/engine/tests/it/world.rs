@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use agentd_domain::{
-    Author, Clock, Delivery, Event, EventBody, IdSource, Priority, Seq, SessionId, TimestampMs,
+    Author, Clock, Delivery, Event, EventBody, IdSource, PermissionMode, Priority, Seq, SessionId,
+    TimestampMs,
 };
 use agentd_engine::{
     AttachPosition, Attachment, AttachmentItem, DeltaChannel, Engine, EngineConfig, EngineDeps,
@@ -265,7 +266,12 @@ impl World {
     /// A world whose model has others that answer when it cannot.
     pub(crate) fn with_fallbacks(fallbacks: &[&str]) -> Self {
         let provider = Arc::new(Scripted::default());
-        let config = EngineConfig { titles: TitlePolicy::FirstMessage, ..EngineConfig::default() };
+        let config = EngineConfig {
+            titles: TitlePolicy::FirstMessage,
+            // What may run is the matter of few tests.
+            permission_mode: PermissionMode::Full,
+            ..EngineConfig::default()
+        };
         Self {
             store: Arc::new(FaultyStore::new()),
             models: Arc::new(Models {
