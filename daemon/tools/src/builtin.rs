@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::compute::{calculator::Calculator, text_length::TextLength};
+use crate::compute::{calculator::Calculator, date_math::DateMath, text_length::TextLength};
+use crate::data::{hash_file::HashFile, list_archive::ListArchive};
 use crate::fs::{Protected, list_dir::ListDir, read_file::ReadFile};
-use crate::system::time::Time;
+use crate::system::{os_info::OsInfo, time::Time};
 use crate::{Tool, tool};
 
 /// All built-in tools. `private` are paths that file tools never open, wherever the workspace is.
@@ -13,7 +14,11 @@ pub(crate) fn tools(private: Vec<PathBuf>) -> Vec<Arc<dyn Tool>> {
     let protected = Protected::new(private);
     vec![
         tool(Calculator::new()),
+        tool(DateMath),
+        tool(HashFile { protected: protected.clone() }),
+        tool(ListArchive { protected: protected.clone() }),
         tool(ListDir { protected: protected.clone() }),
+        tool(OsInfo),
         tool(ReadFile { protected }),
         tool(TextLength),
         tool(Time),

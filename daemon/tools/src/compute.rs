@@ -1,4 +1,5 @@
 //! Tools that compute: they see nothing and change nothing.
 
 pub(crate) mod calculator;
+pub(crate) mod date_math;
 pub(crate) mod text_length;

@@ -8,6 +8,9 @@ mod protected;
 pub(crate) mod read_file;
 mod workspace;
 
+use std::fs::{File, Metadata};
+use std::path::Path;
+
 use agentd_domain::ToolResult;
 use tokio_util::sync::CancellationToken;
 
@@ -18,7 +21,7 @@ use crate::run::interrupted;
 
 /// Runs blocking work on files. Its token is cancelled when the turn is, and when the call is
 /// dropped.
-async fn blocking(
+pub(crate) async fn blocking(
     ctx: &ToolContext,
     work: impl FnOnce(&CancellationToken) -> ToolResult + Send + 'static,
 ) -> ToolResult {
@@ -33,7 +36,7 @@ async fn blocking(
 }
 
 /// A name as it can be shown on one line: control and direction characters become escapes.
-fn shown(name: &str) -> String {
+pub(crate) fn shown(name: &str) -> String {
     name.chars().fold(String::new(), |mut shown, c| {
         let turns_direction = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
         if c.is_control() || turns_direction {
@@ -43,4 +46,13 @@ fn shown(name: &str) -> String {
         }
         shown
     })
+}
+
+/// Opens a plain file of the workspace `root` for reading, for tools of other categories.
+pub(crate) fn open_file(
+    root: &Path,
+    protected: &Protected,
+    path: &str,
+) -> Result<(File, Metadata), ToolResult> {
+    workspace::Workspace::open(root, protected)?.open_file(path)
 }

@@ -5,11 +5,12 @@
 //! with its [`ToolContext`].
 //!
 //! Reading order: `tool` (the port), `registry` (names and checks), `run` (one call with its
-//! limits), then the tools by category: `compute`, `system`, `fs`.
+//! limits), then the tools by category: `compute`, `system`, `fs`, `data`.
 
 mod arguments;
 mod builtin;
 mod compute;
+mod data;
 mod fs;
 mod live_output;
 mod nearest;

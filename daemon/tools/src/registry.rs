@@ -61,7 +61,7 @@ impl Registry {
         Self::default()
     }
 
-    /// The built-in tools: calculator, list_dir, read_file, text_length and time.
+    /// The built-in tools, of which none changes anything.
     pub fn builtin() -> Self {
         Self::builtin_keeping_private(Vec::new())
     }
@@ -150,7 +150,20 @@ mod tests {
     fn every_built_in_tool_is_registered_under_a_name_of_its_own() {
         let names: Vec<String> =
             Registry::builtin().specs().into_iter().map(|spec| spec.name).collect();
-        assert_eq!(names, ["calculator", "list_dir", "read_file", "text_length", "time"]);
+        assert_eq!(
+            names,
+            [
+                "calculator",
+                "date_math",
+                "hash_file",
+                "list_archive",
+                "list_dir",
+                "os_info",
+                "read_file",
+                "text_length",
+                "time"
+            ]
+        );
         assert_eq!(builtin::tools(Vec::new()).len(), names.len());
     }
 
@@ -165,15 +178,14 @@ mod tests {
 
     #[test]
     fn an_unknown_tool_is_answered_with_near_names() {
+        let names: Vec<String> =
+            Registry::builtin().specs().into_iter().map(|spec| spec.name).collect();
         let check = |name: &str, expect: &str| {
             let refused = Registry::builtin().prepare(name, "{}").expect_err(name);
             assert_eq!(refused.error_code, "UNKNOWN_TOOL");
             assert_eq!(
                 refused.output,
-                format!(
-                    "There is no tool {expect} The tools are: calculator, list_dir, read_file, \
-                     text_length, time."
-                )
+                format!("There is no tool {expect} The tools are: {}.", names.join(", "))
             );
         };
         check("readfile", "'readfile'; did you mean 'read_file'?");

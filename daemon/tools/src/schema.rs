@@ -28,6 +28,13 @@ fn clean(schema: &mut Map<String, Value>) {
     if schema.get("default").is_some_and(Value::is_null) {
         schema.remove("default");
     }
+    if let Some(Value::String(description)) = schema.get_mut("description") {
+        // Line breaks are those of the source.
+        *description = description.replace('\n', " ");
+    }
+    if let Some(Value::Array(values)) = schema.get_mut("enum") {
+        values.retain(|value| !value.is_null());
+    }
     if let Some(Value::Array(types)) = schema.get_mut("type") {
         types.retain(|name| name != "null");
         if let [only] = types.as_slice() {
@@ -55,8 +62,19 @@ mod tests {
     struct Sample {
         /// Words called titles.
         title: Vec<String>,
-        /// How many.
+        /// How many
+        /// of them.
         limit: Option<u32>,
+        /// Which way.
+        order: Option<Order>,
+    }
+
+    #[derive(JsonSchema)]
+    #[schemars(rename_all = "snake_case")]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    enum Order {
+        Up,
+        Down,
     }
 
     #[test]
@@ -71,7 +89,12 @@ mod tests {
                         "type": "array",
                         "items": {"type": "string"}
                     },
-                    "limit": {"description": "How many.", "type": "integer", "minimum": 0}
+                    "limit": {
+                        "description": "How many of them.", "type": "integer", "minimum": 0
+                    },
+                    "order": {
+                        "description": "Which way.", "type": "string", "enum": ["up", "down"]
+                    }
                 },
                 "required": ["title"],
                 "additionalProperties": false

@@ -61,7 +61,7 @@ fn tell(now: TimestampMs, name: &str, zone: TimeZone) -> ToolResult {
 }
 
 /// The zone and how it is called.
-fn zone(wanted: Option<&str>) -> Result<(String, TimeZone), String> {
+pub(crate) fn zone(wanted: Option<&str>) -> Result<(String, TimeZone), String> {
     let Some(wanted) = wanted.map(str::trim).filter(|name| !name.is_empty()) else {
         let zone = TimeZone::system();
         let name = match zone.iana_name() {

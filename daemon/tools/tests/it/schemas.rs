@@ -1,103 +1,30 @@
 //! What the model is told of the tools. A change here changes every request's prefix.
 
+mod compute;
+mod data;
+mod fs;
+mod system;
+
 use agentd_domain::ToolEffect;
 use agentd_tools::Registry;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::harness::Place;
+
+/// Name, effect and parameters. The tools of a category are in its module.
+type Told = (&'static str, ToolEffect, Value);
 
 #[test]
 fn the_schemas_are_stable() {
     let specs = Registry::builtin().specs();
-    let told: Vec<_> = specs
-        .iter()
-        .map(|spec| (spec.name.as_str(), spec.capabilities.effect, &spec.parameters))
-        .collect();
-    assert_eq!(
-        told,
-        [
-            (
-                "calculator",
-                ToolEffect::Pure,
-                &json!({
-                    "type": "object",
-                    "properties": {"expression": {
-                        "type": "string",
-                        "minLength": 1,
-                        "maxLength": 1000,
-                        "description": "For example `3 * (2 + 4)`, `15% of 240`, `2^64`, \
-                                        `5 miles to km`, `sqrt(2)`."
-                    }},
-                    "required": ["expression"],
-                    "additionalProperties": false
-                })
-            ),
-            (
-                "list_dir",
-                ToolEffect::WorkspaceRead,
-                &json!({
-                    "type": "object",
-                    "properties": {"path": {
-                        "type": "string",
-                        "description": "Path of the directory, relative to the workspace; left \
-                                        out: the workspace itself."
-                    }},
-                    "additionalProperties": false
-                })
-            ),
-            (
-                "read_file",
-                ToolEffect::WorkspaceRead,
-                &json!({
-                    "type": "object",
-                    "properties": {
-                        "path": {
-                            "type": "string",
-                            "description": "Path of the file, relative to the workspace."
-                        },
-                        "offset": {
-                            "type": "integer",
-                            "minimum": 1,
-                            "description": "First line to show, counted from 1; left out: 1."
-                        },
-                        "limit": {
-                            "type": "integer",
-                            "minimum": 1,
-                            "description": "Most lines to show; left out: 2000."
-                        }
-                    },
-                    "required": ["path"],
-                    "additionalProperties": false
-                })
-            ),
-            (
-                "text_length",
-                ToolEffect::Pure,
-                &json!({
-                    "type": "object",
-                    "properties": {"text": {
-                        "type": "string",
-                        "description": "The text to measure, exactly as it is."
-                    }},
-                    "required": ["text"],
-                    "additionalProperties": false
-                })
-            ),
-            (
-                "time",
-                ToolEffect::Pure,
-                &json!({
-                    "type": "object",
-                    "properties": {"timezone": {
-                        "type": "string",
-                        "description": "IANA name of a time zone such as `Europe/Berlin`; left \
-                                        out: the zone of the machine."
-                    }},
-                    "additionalProperties": false
-                })
-            ),
-        ]
-    );
+    let mut expected = [compute::told(), data::told(), fs::told(), system::told()].concat();
+    expected.sort_by_key(|(name, ..)| *name);
+    let names: Vec<_> = expected.iter().map(|(name, ..)| *name).collect();
+    assert_eq!(specs.iter().map(|spec| spec.name.as_str()).collect::<Vec<_>>(), names);
+    for (spec, expected) in specs.iter().zip(expected) {
+        let told = (spec.name.as_str(), spec.capabilities.effect, spec.parameters.clone());
+        assert_eq!(told, expected);
+    }
     for spec in &specs {
         assert!(!spec.description.is_empty());
         assert_eq!(

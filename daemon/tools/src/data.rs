@@ -1,0 +1,4 @@
+//! Tools that look into files that are not text.
+
+pub(crate) mod hash_file;
+pub(crate) mod list_archive;
