@@ -29,7 +29,7 @@ pub use engine::{Engine, EngineDeps, EngineStats, NewSession};
 pub use error::{CommandError, Field};
 pub use model::{ModelQuery, ModelSource, ResolvedModel, Role};
 pub use session::{
-    Delta, DeltaChannel, Participant, QueuedMessage, SessionHandle, SessionUpdate, SessionView,
+    Delta, DeltaSource, Participant, QueuedMessage, SessionHandle, SessionUpdate, SessionView,
     StreamEnd, Submission, Submitted,
 };
 pub use slow_turns::{SlowTurn, SlowTurns, TurnParts};

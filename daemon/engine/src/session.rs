@@ -22,10 +22,11 @@ use crate::error::CommandError;
 pub(crate) use actor::{Actor, Ended, SessionDeps};
 pub use decide::Submission;
 pub(crate) use decide::{Draft, OUTCOME_UNKNOWN, check_model_name, close_turn};
+pub(crate) use live::TextChannel;
 pub(crate) use load::{LOAD_PAGE, for_each_event};
 pub use state::QueuedMessage;
 pub(crate) use state::{OpenCall, SessionState};
-pub use subscriber::{Delta, DeltaChannel, Participant, StreamEnd};
+pub use subscriber::{Delta, DeltaSource, Participant, StreamEnd};
 pub(crate) use subscriber::{Outgoing, Seat, Subscriber, Taken};
 
 /// Commands that may wait for one session. Each is answered in about a millisecond; more waiting

@@ -9,6 +9,7 @@ mod ask;
 mod conversation;
 mod gate;
 mod loop_guard;
+mod outputs;
 mod overflow;
 mod prompt;
 mod times;
@@ -17,8 +18,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use agentd_domain::{
-    ContextTrimmed, Effort, EffortChoice, ErrorReport, EventBody, ItemId, Seq, SessionId, TurnEnd,
-    TurnId,
+    CallId, ContextTrimmed, Effort, EffortChoice, ErrorReport, EventBody, ItemId, Seq, SessionId,
+    TurnEnd, TurnId,
 };
 use agentd_llm::LlmError;
 use tokio::sync::{mpsc, oneshot};
@@ -26,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::CommandError;
 use crate::model::{ModelQuery, ResolvedModel, Role};
-use crate::session::{DeltaChannel, OpenCall, SessionDeps};
+use crate::session::{OpenCall, SessionDeps, TextChannel};
 use crate::slots::SlotRequest;
 use crate::usage::Account;
 
@@ -46,7 +47,9 @@ pub(crate) enum TurnReport {
         reply: oneshot::Sender<Result<Option<Seq>, CommandError>>,
     },
     /// More text.
-    Delta { item_id: ItemId, channel: DeltaChannel, text: String },
+    Delta { item_id: ItemId, channel: TextChannel, text: String },
+    /// A running call shows something.
+    Output { call_id: CallId, text: String },
     /// Steps to record. `done` is answered when they are durable.
     Record { bodies: Vec<EventBody>, done: Option<oneshot::Sender<Result<(), CommandError>>> },
     /// The conversation before this turn's own steps, for the next turn.

@@ -24,7 +24,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use self::commands::refuse;
-use super::live::LiveItem;
+use super::live::{LiveItem, LiveOutputs};
 use super::state::SessionState;
 use super::subscriber::{StreamEnd, Subscriber};
 use super::{Command, Gauges, Reply, decide, load};
@@ -118,6 +118,7 @@ pub(crate) struct Actor {
     titles: JoinSet<Option<Title>>,
     pub(super) running: Option<Running>,
     pub(super) live: Option<LiveItem>,
+    pub(super) outputs: LiveOutputs,
     /// What the session's requests have used.
     pub(super) account: Arc<Account>,
     /// What the last turn read of the log, so that the next one reads only what is new.
@@ -157,6 +158,7 @@ impl Actor {
             titles: JoinSet::new(),
             running: None,
             live: None,
+            outputs: LiveOutputs::default(),
             account,
             kept: None,
             subscribers: Vec::new(),

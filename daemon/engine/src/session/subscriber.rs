@@ -6,25 +6,27 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use agentd_domain::{Author, Event, ItemId, Seq, TimestampMs, floor_char_boundary};
+use agentd_domain::{
+    Author, CallId, Event, EventBody, ItemId, Seq, TimestampMs, floor_char_boundary,
+};
 use tokio::sync::Notify;
 
-/// Which text of an item a delta extends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum DeltaChannel {
-    /// The model's reasoning.
-    Reasoning,
-    /// The answer.
-    Text,
+/// Which text a delta extends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DeltaSource {
+    /// The model's reasoning in a message.
+    Reasoning(ItemId),
+    /// The text of a message.
+    Text(ItemId),
+    /// What a running call shows.
+    Output(CallId),
 }
 
-/// More text of an item that is being written.
+/// More text of something that is not finished.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delta {
-    /// The item.
-    pub item_id: ItemId,
-    /// Which of its texts.
-    pub channel: DeltaChannel,
+    /// What it belongs to.
+    pub source: DeltaSource,
     /// Bytes of that text before this delta.
     pub offset: usize,
     /// The text.
@@ -115,10 +117,18 @@ struct Queue {
     gone: bool,
     end: Option<StreamEnd>,
     sent: Option<Sent>,
+    /// How much of the output of running calls the terminal already has.
+    sent_outputs: Vec<(CallId, usize)>,
 }
 
-/// An item that is being written: its id, its reasoning and its text so far.
-pub(crate) type LiveText<'a> = (ItemId, &'a str, &'a str);
+/// Everything that is not finished, as far as it has come.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct LiveText<'a> {
+    /// The message that is being written: its id, its reasoning and its text.
+    pub(crate) message: Option<(ItemId, &'a str, &'a str)>,
+    /// What running calls have shown.
+    pub(crate) outputs: &'a [(CallId, String)],
+}
 
 /// How much of the item that is being written the terminal already has.
 #[derive(Debug, Clone, Copy)]
@@ -175,14 +185,14 @@ impl Subscriber {
     }
 
     /// Begins with the text of the item that is being written.
-    pub(crate) fn begin(&self, live: Option<LiveText<'_>>) {
+    pub(crate) fn begin(&self, live: LiveText<'_>) {
         self.lock().push_missing(live);
         self.wake.notify_one();
     }
 
     /// Starts anew after a lag: the terminal reads the log up to `head`, then gets the text of the
     /// item that is being written from where it has it. Asked again, it changes nothing.
-    pub(crate) fn restart(&self, head: Seq, live: Option<LiveText<'_>>) {
+    pub(crate) fn restart(&self, head: Seq, live: LiveText<'_>) {
         let mut queue = self.lock();
         if !queue.lagged || queue.gone {
             return;
@@ -245,26 +255,35 @@ impl Queue {
     }
 
     /// Queues what the terminal does not have yet of the item that is being written.
-    fn push_missing(&mut self, live: Option<LiveText<'_>>) {
+    fn push_missing(&mut self, live: LiveText<'_>) {
         self.restart_bytes = 0;
-        let Some((item_id, reasoning, text)) = live else { return };
-        let sent = self.sent.filter(|sent| sent.item_id == item_id);
-        for (channel, whole, offset) in [
-            (DeltaChannel::Reasoning, reasoning, sent.map_or(0, |sent| sent.reasoning)),
-            (DeltaChannel::Text, text, sent.map_or(0, |sent| sent.text)),
-        ] {
-            if let Some(missing) = whole.get(offset..).filter(|missing| !missing.is_empty()) {
-                self.restart_bytes += missing.len();
-                self.push_delta(&Delta { item_id, channel, offset, text: missing.to_owned() });
-            }
+        if let Some((item_id, reasoning, text)) = live.message {
+            let sent = self.sent.filter(|sent| sent.item_id == item_id);
+            let (from, of_text) = sent.map_or((0, 0), |sent| (sent.reasoning, sent.text));
+            self.push_rest(DeltaSource::Reasoning(item_id), reasoning, from);
+            self.push_rest(DeltaSource::Text(item_id), text, of_text);
+        }
+        // The ends of the others may have passed by in the log.
+        self.sent_outputs
+            .retain(|(sent, _)| live.outputs.iter().any(|(call_id, _)| call_id == sent));
+        for (call_id, output) in live.outputs {
+            let sent = self.sent_outputs.iter().find(|(sent, _)| sent == call_id);
+            let from = sent.map_or(0, |(_, bytes)| *bytes);
+            self.push_rest(DeltaSource::Output(call_id.clone()), output, from);
+        }
+    }
+
+    fn push_rest(&mut self, source: DeltaSource, whole: &str, offset: usize) {
+        if let Some(missing) = whole.get(offset..).filter(|missing| !missing.is_empty()) {
+            self.restart_bytes += missing.len();
+            self.push_delta(&Delta { source, offset, text: missing.to_owned() });
         }
     }
 
     fn push_delta(&mut self, delta: &Delta) {
         self.delta_bytes += delta.text.len();
         if let Some(Outgoing::Delta(last)) = self.items.back_mut()
-            && last.item_id == delta.item_id
-            && last.channel == delta.channel
+            && last.source == delta.source
             && last.offset + last.text.len() == delta.offset
         {
             last.text.push_str(&delta.text);
@@ -293,6 +312,7 @@ impl Queue {
             let item = match item {
                 Outgoing::Event(event) => {
                     self.events -= 1;
+                    self.note_event(&event);
                     // Tool outputs are the large ones; others are small beside the limit.
                     bytes += rough_size(&event);
                     Outgoing::Event(event)
@@ -317,13 +337,37 @@ impl Queue {
 
     fn note_sent(&mut self, delta: &Delta) {
         let end = delta.offset + delta.text.len();
-        let sent = match &mut self.sent {
-            Some(sent) if sent.item_id == delta.item_id => sent,
-            other => other.insert(Sent { item_id: delta.item_id, reasoning: 0, text: 0 }),
-        };
-        match delta.channel {
-            DeltaChannel::Reasoning => sent.reasoning = end,
-            DeltaChannel::Text => sent.text = end,
+        match &delta.source {
+            DeltaSource::Reasoning(item_id) => self.sent_of(*item_id).reasoning = end,
+            DeltaSource::Text(item_id) => self.sent_of(*item_id).text = end,
+            DeltaSource::Output(call_id) => {
+                match self.sent_outputs.iter_mut().find(|(sent, _)| sent == call_id) {
+                    Some((_, bytes)) => *bytes = end,
+                    None => self.sent_outputs.push((call_id.clone(), end)),
+                }
+            }
+        }
+    }
+
+    fn sent_of(&mut self, item_id: ItemId) -> &mut Sent {
+        let nothing = Sent { item_id, reasoning: 0, text: 0 };
+        let sent = self.sent.get_or_insert(nothing);
+        if sent.item_id != item_id {
+            *sent = nothing;
+        }
+        sent
+    }
+
+    /// Forgets about calls that have ended.
+    fn note_event(&mut self, event: &Event) {
+        match &event.body {
+            EventBody::ToolCallFinished(finished) => {
+                self.sent_outputs.retain(|(call_id, _)| *call_id != finished.call_id);
+            }
+            EventBody::TurnCompleted(_)
+            | EventBody::TurnFailed(_)
+            | EventBody::TurnInterrupted(_) => self.sent_outputs.clear(),
+            _ => {}
         }
     }
 }
@@ -338,14 +382,13 @@ fn split(mut delta: Delta, max: usize) -> (Delta, Option<Delta>) {
         at = delta.text.chars().next().map_or(0, char::len_utf8);
     }
     let text = delta.text.split_off(at);
-    let rest = Delta { text, offset: delta.offset + at, ..delta };
+    let rest = Delta { text, offset: delta.offset + at, source: delta.source.clone() };
     let rest = (!rest.text.is_empty()).then_some(rest);
     (delta, rest)
 }
 
 /// About how many bytes an event takes on the wire.
 pub(crate) fn rough_size(event: &Event) -> usize {
-    use agentd_domain::EventBody;
     const SMALL: usize = 200;
     match &event.body {
         EventBody::MessageAccepted(accepted) => SMALL + accepted.text.len(),
@@ -355,7 +398,9 @@ pub(crate) fn rough_size(event: &Event) -> usize {
             SMALL + message.reasoning.len() + message.text.len() + calls
         }
         EventBody::ToolCallStarted(started) => SMALL + started.arguments_json.len(),
-        EventBody::ToolCallFinished(finished) => SMALL + finished.output.len(),
+        EventBody::ToolCallFinished(finished) => {
+            SMALL + finished.output.len() + finished.diff.len()
+        }
         EventBody::Unknown(unknown) => SMALL + unknown.record_json.len(),
         _ => SMALL,
     }

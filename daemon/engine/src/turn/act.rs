@@ -9,13 +9,14 @@ use agentd_domain::{
     Action, ErrorReport, ToolCall, ToolCallFinished, ToolCallStarted, ToolResult, ToolStatus,
 };
 use agentd_tools::{
-    BatchCall, CallHost, LiveOutput, Permission, Permit, PreparedCall, SchedulerLimits,
-    ToolContext, TurnMemory, run_batch,
+    BatchCall, CallHost, Permission, Permit, PreparedCall, SchedulerLimits, ToolContext,
+    TurnMemory, run_batch,
 };
 use async_trait::async_trait;
 
 use super::gate::denied;
 use super::loop_guard::{LoopGuard, Verdict};
+use super::outputs::Outputs;
 use super::{Conversation, Ended, Phase, TurnOutcome, TurnReport, TurnTask, cancelled};
 use crate::session::{OUTCOME_UNKNOWN, OpenCall};
 
@@ -79,7 +80,7 @@ impl TurnTask {
         acts: &mut Acts,
     ) -> Result<(), Ended> {
         let Acts { guard, memory } = acts;
-        let mut host = TurnHost { task: self, conversation, guard };
+        let mut host = TurnHost { task: self, conversation, guard, outputs: Outputs::of(self) };
         let _running = self.times.within(Phase::Tools);
         let limits = SchedulerLimits::default();
         run_batch(&mut host, &self.deps.tools, memory, calls, limits).await?;
@@ -97,18 +98,20 @@ struct TurnHost<'a> {
     task: &'a TurnTask,
     conversation: &'a mut Conversation,
     guard: &'a mut LoopGuard,
+    outputs: Outputs,
 }
 
 #[async_trait]
 impl CallHost for TurnHost<'_> {
     type Stop = Ended;
 
-    fn context(&self, _call: &ToolCall) -> ToolContext {
+    fn context(&self, call: &ToolCall) -> ToolContext {
+        let output = self.outputs.begin(call.call_id.clone());
         ToolContext {
             workspace: self.task.workspace.clone(),
             clock: Arc::clone(&self.task.deps.clock),
             cancel: self.task.cancel.clone(),
-            output: LiveOutput::nobody(),
+            output,
         }
     }
 
@@ -155,6 +158,7 @@ impl CallHost for TurnHost<'_> {
         call: &ToolCall,
         mut finished: ToolCallFinished,
     ) -> Result<(), Ended> {
+        self.outputs.end(&call.call_id).await;
         if finished.metrics.attempts > 0 {
             self.task.deps.crash_points.pass("engine.tool_ran");
         }

@@ -16,7 +16,7 @@ use super::overflow::Unanswered;
 use super::prompt::system_prompt;
 use super::{Conversation, Ended, Phase, TurnOutcome, TurnReport, TurnTask};
 use crate::model::ResolvedModel;
-use crate::session::{DeltaChannel, OpenCall};
+use crate::session::{OpenCall, TextChannel};
 
 /// Most bytes of an answer in the provider's own form that are kept. Beside a text of the largest size
 /// the event still fits a line of an export.
@@ -142,11 +142,11 @@ impl TurnTask {
             let (channel, text) = match part {
                 Some(Ok(StreamPart::Reasoning(text))) => {
                     received.reasoning.push_str(&text);
-                    (DeltaChannel::Reasoning, text)
+                    (TextChannel::Reasoning, text)
                 }
                 Some(Ok(StreamPart::Text(text))) => {
                     received.text.push_str(&text);
-                    (DeltaChannel::Text, text)
+                    (TextChannel::Text, text)
                 }
                 Some(Ok(StreamPart::Restarted(restart))) => {
                     self.restart(restart, received).await?;

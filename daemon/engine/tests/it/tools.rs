@@ -17,6 +17,8 @@ use crate::world::{Gate, Step, Terminal, World, author, pass_seconds, root};
 pub(crate) enum Behaviour {
     Say(&'static str),
     Pass(Gate),
+    /// Shows a text, waits at the gate, and shows it again.
+    Show(&'static str, Gate),
     Panic,
 }
 
@@ -69,6 +71,12 @@ impl Tool for Probe {
                 gate.pass().await;
                 ToolResult::success("passed")
             }
+            Behaviour::Show(text, gate) => {
+                ctx.output.show(text).await;
+                gate.pass().await;
+                ctx.output.show(text).await;
+                ToolResult::success("shown")
+            }
             Behaviour::Panic => panic!("a scripted panic"),
         }
     }
@@ -120,6 +128,35 @@ async fn the_model_reads_every_result_in_order_and_answers() {
         })
         .collect();
     assert_eq!(answered, ids);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_running_call_shows_is_seen_by_early_and_late_terminals() {
+    let mut world = World::new();
+    let gate = Gate::new();
+    let behaviour = Behaviour::Show("one 世 ", gate.clone());
+    world.tools.register(Arc::new(Probe::new("probe", ToolEffect::Process, behaviour))).unwrap();
+    let engine = world.engine();
+    let id = world.session(&engine).await;
+    world.script(vec![Step::Call(vec![("probe", "{}")])]);
+    let mut early = Terminal::attach(&engine, id, "ann").await;
+    world.send(&engine, id, "go").await;
+    let shows = |terminal: &Terminal, wanted: &str| {
+        terminal.outputs.values().any(|output| output == wanted)
+    };
+    early.until(|terminal| shows(terminal, "one 世 ")).await;
+    let mut late = Terminal::attach(&engine, id, "bob").await;
+    late.until(|terminal| shows(terminal, "one 世 ")).await;
+    gate.open();
+    for terminal in [&mut early, &mut late] {
+        terminal.until(|terminal| shows(terminal, "one 世 one 世 ")).await;
+        terminal.until_kind("turn_completed", 1).await;
+        assert_eq!(results(terminal), [("probe".to_owned(), ToolStatus::Success)]);
+    }
+    // Who comes after the end has the result, and nothing of what was shown before.
+    let mut after = Terminal::attach(&engine, id, "eve").await;
+    after.until_kind("turn_completed", 1).await;
+    assert!(after.outputs.is_empty());
 }
 
 #[tokio::test(start_paused = true)]

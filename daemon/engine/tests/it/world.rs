@@ -1,6 +1,6 @@
 //! Everything a test needs: a store, a scripted model, tools, a clock, and terminals.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use agentd_domain::{
-    Author, Clock, Delivery, Event, EventBody, IdSource, PermissionMode, Priority, Seq, SessionId,
-    TimestampMs,
+    Author, CallId, Clock, Delivery, Event, EventBody, IdSource, PermissionMode, Priority, Seq,
+    SessionId, TimestampMs,
 };
 use agentd_engine::{
-    AttachPosition, Attachment, AttachmentItem, DeltaChannel, Engine, EngineConfig, EngineDeps,
+    AttachPosition, Attachment, AttachmentItem, DeltaSource, Engine, EngineConfig, EngineDeps,
     ModelQuery, ModelSource, NewSession, ResolvedModel, Role, StreamEnd, Submission, Submitted,
     TitlePolicy,
 };
@@ -397,6 +397,8 @@ pub(crate) struct Terminal {
     /// The answer that is being written, put together from deltas.
     pub(crate) live: String,
     pub(crate) reasoning: String,
+    /// What running calls show.
+    pub(crate) outputs: HashMap<CallId, String>,
     pub(crate) names: Vec<String>,
     pub(crate) lags: usize,
 }
@@ -418,6 +420,7 @@ impl Terminal {
             events: Vec::new(),
             live: String::new(),
             reasoning: String::new(),
+            outputs: HashMap::new(),
             names: Vec::new(),
             lags: 0,
         }
@@ -442,9 +445,10 @@ impl Terminal {
                 }
             }
             AttachmentItem::Delta(delta) => {
-                let text = match delta.channel {
-                    DeltaChannel::Text => &mut self.live,
-                    DeltaChannel::Reasoning => &mut self.reasoning,
+                let text = match delta.source {
+                    DeltaSource::Text(_) => &mut self.live,
+                    DeltaSource::Reasoning(_) => &mut self.reasoning,
+                    DeltaSource::Output(call_id) => self.outputs.entry(call_id).or_default(),
                 };
                 assert_eq!(text.len(), delta.offset, "a gap or a repetition in the text");
                 text.push_str(&delta.text);

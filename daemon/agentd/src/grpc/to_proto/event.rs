@@ -6,7 +6,7 @@ use agentd_domain::{
     QuestionAnswered, SessionCreated, SessionRenamed, TurnCompleted, TurnFailed, TurnInterrupted,
     TurnResumed, TurnStarted, TurnSuspended, UnknownEvent, UsageRecorded,
 };
-use agentd_engine::{Delta, DeltaChannel, Participant};
+use agentd_engine::{Delta, DeltaSource, Participant};
 use agentd_proto::v1;
 use v1::event::Body;
 
@@ -25,15 +25,16 @@ pub(crate) fn event(event: &Event) -> v1::Event {
 
 /// An event that extends an item.
 pub(crate) fn delta(delta: &Delta, at_ms: i64) -> v1::Event {
-    let Delta { item_id, channel, offset, text } = delta;
-    let channel = match channel {
-        DeltaChannel::Reasoning => v1::DeltaChannel::Reasoning,
-        DeltaChannel::Text => v1::DeltaChannel::Text,
+    let Delta { source, offset, text } = delta;
+    let (item_id, channel) = match source {
+        DeltaSource::Reasoning(item_id) => (item_id.to_string(), v1::DeltaChannel::Reasoning),
+        DeltaSource::Text(item_id) => (item_id.to_string(), v1::DeltaChannel::Text),
+        DeltaSource::Output(call_id) => (call_id.to_string(), v1::DeltaChannel::ToolOutput),
     };
     ephemeral(
         at_ms,
         Body::ItemDelta(v1::ItemDelta {
-            item_id: item_id.to_string(),
+            item_id,
             channel: channel.into(),
             offset: super::count(*offset),
             text: text.clone(),

@@ -71,6 +71,7 @@ impl Actor {
             self.partial_due = None;
         }
         for event in events {
+            self.close_outputs(&event.body);
             let event = Arc::new(event);
             for subscriber in &self.subscribers {
                 subscriber.push_event(&event);
@@ -168,6 +169,17 @@ impl Actor {
             | EventBody::TurnFailed(_)
             | EventBody::TurnInterrupted(_) => true,
             _ => false,
+        }
+    }
+
+    fn close_outputs(&mut self, body: &EventBody) {
+        match body {
+            EventBody::ToolCallFinished(finished) => self.outputs.close(&finished.call_id),
+            EventBody::TurnCompleted(_)
+            | EventBody::TurnFailed(_)
+            | EventBody::TurnSuspended(_)
+            | EventBody::TurnInterrupted(_) => self.outputs.clear(),
+            _ => {}
         }
     }
 

@@ -29,9 +29,13 @@ impl Actor {
         Ok(Joined { seat: Seat(subscriber), head: self.state.record.last_seq, participants })
     }
 
-    /// The text of the item that is being written.
-    pub(super) fn live_text(&self) -> Option<LiveText<'_>> {
-        self.live.as_ref().map(|live| (live.item_id, &*live.reasoning, &*live.text))
+    /// What is not finished.
+    pub(super) fn live_text(&self) -> LiveText<'_> {
+        let message = self.live.as_ref();
+        LiveText {
+            message: message.map(|live| (live.item_id, &*live.reasoning, &*live.text)),
+            outputs: self.outputs.all(),
+        }
     }
 
     pub(super) fn participants(&self) -> Vec<Participant> {

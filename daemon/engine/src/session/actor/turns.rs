@@ -132,6 +132,18 @@ impl Actor {
                     self.store_partial_if_due(now);
                 }
             }
+            TurnReport::Output { call_id, text } => {
+                let is_open = self.state.turn.as_ref().is_some_and(|turn| {
+                    turn.open_calls.iter().any(|open| open.call.call_id == call_id)
+                });
+                // What comes after the result is too late to be shown.
+                if is_open {
+                    let delta = self.outputs.extend(call_id, text);
+                    for subscriber in &self.subscribers {
+                        subscriber.push_delta(&delta);
+                    }
+                }
+            }
             TurnReport::Record { bodies, done } => {
                 let recorded = self.record_of_turn(bodies).await;
                 if let Err(error) = &recorded {
