@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use crate::compute::{calculator::Calculator, date_math::DateMath, text_length::TextLength};
 use crate::data::{hash_file::HashFile, list_archive::ListArchive};
-use crate::fs::{Protected, list_dir::ListDir, read_file::ReadFile};
+use crate::fs::{
+    Protected, glob_files::GlobFiles, grep_files::GrepFiles, list_dir::ListDir, read_file::ReadFile,
+};
 use crate::system::{os_info::OsInfo, time::Time};
 use crate::{Tool, tool};
 
@@ -15,6 +17,8 @@ pub(crate) fn tools(private: Vec<PathBuf>) -> Vec<Arc<dyn Tool>> {
     vec![
         tool(Calculator::new()),
         tool(DateMath),
+        tool(GlobFiles { protected: protected.clone() }),
+        tool(GrepFiles { protected: protected.clone() }),
         tool(HashFile { protected: protected.clone() }),
         tool(ListArchive { protected: protected.clone() }),
         tool(ListDir { protected: protected.clone() }),

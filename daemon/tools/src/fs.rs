@@ -3,15 +3,25 @@
 //! All of them open files through [`workspace::Workspace`], a handle of the directory: a path is
 //! never checked as text and then used, so nothing can be swapped in between.
 
+mod excerpt;
+pub(crate) mod glob_files;
+pub(crate) mod grep_files;
+mod hits;
+mod ignored;
 pub(crate) mod list_dir;
 mod protected;
 pub(crate) mod read_file;
+mod scope;
+mod skipped;
+mod walk;
 mod workspace;
 
 use std::fs::{File, Metadata};
 use std::path::Path;
+use std::pin::pin;
+use std::time::Duration;
 
-use agentd_domain::ToolResult;
+use agentd_domain::{ToolResult, ToolStatus};
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use protected::Protected;
@@ -21,17 +31,70 @@ use crate::run::interrupted;
 
 /// Runs blocking work on files. Its token is cancelled when the turn is, and when the call is
 /// dropped.
-pub(crate) async fn blocking(
+pub(crate) async fn blocking<T: Send + 'static>(
     ctx: &ToolContext,
-    work: impl FnOnce(&CancellationToken) -> ToolResult + Send + 'static,
-) -> ToolResult {
+    work: impl FnOnce(&CancellationToken) -> Result<T, ToolResult> + Send + 'static,
+) -> Result<T, ToolResult> {
     let cancel = ctx.cancel.child_token();
     let _stop = cancel.clone().drop_guard();
     match tokio::task::spawn_blocking(move || work(&cancel)).await {
         Ok(result) => result,
         // The caller of tools turns it into a result.
         Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-        Err(_runtime_stops) => interrupted(),
+        Err(_runtime_stops) => Err(interrupted()),
+    }
+}
+
+/// How long a search goes on. It is less than a call may take, so that what was found is told.
+const SEARCH_TIME: Duration = Duration::from_secs(20);
+
+/// Runs a search. Its second token is cancelled when it has gone on for long enough.
+async fn searching(
+    ctx: &ToolContext,
+    work: impl FnOnce(&CancellationToken, &CancellationToken) -> Result<ToolResult, ToolResult>
+    + Send
+    + 'static,
+) -> ToolResult {
+    let enough = ctx.cancel.child_token();
+    let _stop = enough.clone().drop_guard();
+    let token = enough.clone();
+    let mut work = pin!(blocking(ctx, move |cancel| work(cancel, &token)));
+    let result = tokio::select! {
+        biased;
+        result = &mut work => result,
+        () = tokio::time::sleep(SEARCH_TIME) => {
+            enough.cancel();
+            work.await
+        }
+    };
+    result.unwrap_or_else(|refusal| refusal)
+}
+
+/// The result of a search that found `found` things.
+fn search_result(
+    mut output: String,
+    mut notes: Vec<String>,
+    found: u64,
+    skipped: &skipped::Skipped,
+    enough: &CancellationToken,
+) -> ToolResult {
+    if enough.is_cancelled() {
+        notes.push(format!(
+            "[The search was stopped after {} s; a path or a narrower pattern makes it shorter.]",
+            SEARCH_TIME.as_secs()
+        ));
+    }
+    output.push_str(&notes.join("\n"));
+    if enough.is_cancelled() {
+        ToolResult::partial("SEARCH_STOPPED", output)
+    } else if skipped.unreadable > 0 && found > 0 {
+        ToolResult::partial("IO_ERROR", output)
+    } else if skipped.unreadable > 0 {
+        ToolResult::fatal("IO_ERROR", output)
+    } else if found == 0 {
+        ToolResult::new(ToolStatus::Empty, output, "")
+    } else {
+        ToolResult::success(output)
     }
 }
 
@@ -54,5 +117,6 @@ pub(crate) fn open_file(
     protected: &Protected,
     path: &str,
 ) -> Result<(File, Metadata), ToolResult> {
-    workspace::Workspace::open(root, protected)?.open_file(path)
+    let opened = workspace::Workspace::open(root, protected)?.open_file(path)?;
+    Ok((opened.file, opened.metadata))
 }

@@ -155,6 +155,8 @@ mod tests {
             [
                 "calculator",
                 "date_math",
+                "glob_files",
+                "grep_files",
                 "hash_file",
                 "list_archive",
                 "list_dir",

@@ -71,10 +71,9 @@ impl TypedTool for HashFile {
 
     async fn run(&self, ctx: &ToolContext, arguments: Arguments, _planned: &Action) -> ToolResult {
         let (workspace, protected) = (ctx.workspace.clone(), self.protected.clone());
-        blocking(ctx, move |cancel| {
-            hash(&workspace, &protected, &arguments, cancel).unwrap_or_else(|refusal| refusal)
-        })
-        .await
+        blocking(ctx, move |cancel| hash(&workspace, &protected, &arguments, cancel))
+            .await
+            .unwrap_or_else(|refusal| refusal)
     }
 }
 

@@ -64,10 +64,9 @@ impl TypedTool for ListArchive {
 
     async fn run(&self, ctx: &ToolContext, arguments: Arguments, _planned: &Action) -> ToolResult {
         let (workspace, protected) = (ctx.workspace.clone(), self.protected.clone());
-        blocking(ctx, move |cancel| {
-            list(&workspace, &protected, &arguments, cancel).unwrap_or_else(|refusal| refusal)
-        })
-        .await
+        blocking(ctx, move |cancel| list(&workspace, &protected, &arguments, cancel))
+            .await
+            .unwrap_or_else(|refusal| refusal)
     }
 }
 

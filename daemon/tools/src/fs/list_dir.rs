@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
-use agentd_domain::{Action, Capabilities, ToolResult};
+use agentd_domain::{Action, ActionTarget, Capabilities, ToolResult};
 use async_trait::async_trait;
 use cap_std::fs::Dir;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
-use super::workspace::Workspace;
+use super::workspace::{Workspace, told, version};
 use super::{Protected, blocking, shown};
 use crate::run::interrupted;
 use crate::{About, ToolContext, TypedTool};
@@ -47,18 +47,25 @@ impl TypedTool for ListDir {
         }
     }
 
-    async fn plan(&self, _ctx: &ToolContext, arguments: &Arguments) -> Result<Action, ToolResult> {
-        let path = arguments.path.as_deref().unwrap_or(".");
-        Ok(Action::read(format!("list {}", shown(path)), [path.to_owned()]))
+    async fn plan(&self, ctx: &ToolContext, arguments: &Arguments) -> Result<Action, ToolResult> {
+        let path = arguments.path.clone().unwrap_or_else(|| ".".to_owned());
+        let (workspace, protected) = (ctx.workspace.clone(), self.protected.clone());
+        blocking(ctx, move |_cancel| {
+            let (dir, place) = Workspace::open(&workspace, &protected)?.open_dir(&path)?;
+            // It changes with the names in it, not with the files that they name.
+            let version = dir.into_std_file().metadata().ok().as_ref().map(version);
+            let target = ActionTarget::Read { path: told(&place), version };
+            Ok(Action { summary: format!("list {}", shown(&path)), targets: vec![target] })
+        })
+        .await
     }
 
     async fn run(&self, ctx: &ToolContext, arguments: Arguments, _planned: &Action) -> ToolResult {
         let path = arguments.path.unwrap_or_else(|| ".".to_owned());
         let (workspace, protected) = (ctx.workspace.clone(), self.protected.clone());
-        blocking(ctx, move |cancel| {
-            list(&workspace, &protected, &path, cancel).unwrap_or_else(|refusal| refusal)
-        })
-        .await
+        blocking(ctx, move |cancel| list(&workspace, &protected, &path, cancel))
+            .await
+            .unwrap_or_else(|refusal| refusal)
     }
 }
 
@@ -68,7 +75,7 @@ fn list(
     path: &str,
     cancel: &CancellationToken,
 ) -> Result<ToolResult, ToolResult> {
-    let dir = Workspace::open(root, protected)?.open_dir(path)?;
+    let (dir, _place) = Workspace::open(root, protected)?.open_dir(path)?;
     let unreadable = |error: io::Error| {
         ToolResult::retryable("IO_ERROR", format!("The directory cannot be read on: {error}."))
     };

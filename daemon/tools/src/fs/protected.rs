@@ -45,12 +45,15 @@ impl Protected {
 
     /// Checks where an opened file really is.
     pub(super) fn check_place(&self, real: &Path) -> Result<(), ToolResult> {
-        // Resolved at each call: the directories may be made after the daemon starts.
-        let is_private = self.private.iter().any(|path| {
-            let resolved = std::fs::canonicalize(path);
-            real.starts_with(resolved.as_deref().unwrap_or(path))
-        });
+        let is_private = self.resolved().iter().any(|private| real.starts_with(private));
         if is_private { Err(refused(&real.to_string_lossy())) } else { Ok(()) }
+    }
+
+    /// The private paths without links. They are resolved at each call: the directories may be made
+    /// after the daemon starts.
+    pub(super) fn resolved(&self) -> Vec<PathBuf> {
+        let resolve = |path: &PathBuf| std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+        self.private.iter().map(resolve).collect()
     }
 }
 
@@ -69,7 +72,8 @@ pub(super) fn check_names(relative: &Path) -> Result<(), ToolResult> {
     }
 }
 
-fn is_secret(name: &str) -> bool {
+/// True for the name of a file or directory that holds secrets.
+pub(super) fn is_secret(name: &str) -> bool {
     // File systems may not tell cases apart.
     let name = name.to_lowercase();
     if EXAMPLES.contains(&name.as_str()) {

@@ -4,13 +4,13 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use agentd_domain::{Action, Capabilities, ToolResult, floor_char_boundary};
+use agentd_domain::{Action, ActionTarget, Capabilities, ToolResult, floor_char_boundary};
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
-use super::workspace::Workspace;
+use super::workspace::{OpenedFile, Workspace, told, version};
 use super::{Protected, blocking, shown};
 use crate::run::interrupted;
 use crate::{About, ToolContext, TypedTool};
@@ -62,17 +62,24 @@ impl TypedTool for ReadFile {
         }
     }
 
-    async fn plan(&self, _ctx: &ToolContext, arguments: &Arguments) -> Result<Action, ToolResult> {
-        let path = &arguments.path;
-        Ok(Action::read(format!("read {}", shown(path)), [path.clone()]))
+    async fn plan(&self, ctx: &ToolContext, arguments: &Arguments) -> Result<Action, ToolResult> {
+        let path = arguments.path.clone();
+        let (workspace, protected) = (ctx.workspace.clone(), self.protected.clone());
+        blocking(ctx, move |_cancel| {
+            let OpenedFile { metadata, place, .. } =
+                Workspace::open(&workspace, &protected)?.open_file(&path)?;
+            let target =
+                ActionTarget::Read { path: told(&place), version: Some(version(&metadata)) };
+            Ok(Action { summary: format!("read {}", shown(&path)), targets: vec![target] })
+        })
+        .await
     }
 
     async fn run(&self, ctx: &ToolContext, arguments: Arguments, _planned: &Action) -> ToolResult {
         let (workspace, protected) = (ctx.workspace.clone(), self.protected.clone());
-        blocking(ctx, move |cancel| {
-            read(&workspace, &protected, &arguments, cancel).unwrap_or_else(|refusal| refusal)
-        })
-        .await
+        blocking(ctx, move |cancel| read(&workspace, &protected, &arguments, cancel))
+            .await
+            .unwrap_or_else(|refusal| refusal)
     }
 }
 
@@ -83,7 +90,7 @@ fn read(
     cancel: &CancellationToken,
 ) -> Result<ToolResult, ToolResult> {
     let workspace = Workspace::open(root, protected)?;
-    let (file, metadata) = workspace.open_file(&arguments.path)?;
+    let OpenedFile { file, metadata, .. } = workspace.open_file(&arguments.path)?;
     let bytes = read_start(file, cancel)?;
     if bytes.is_empty() {
         return Ok(ToolResult::empty("[The file is empty.]"));

@@ -8,6 +8,7 @@
 use std::fs::{File, Metadata};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use agentd_domain::{ToolResult, cut_line};
@@ -19,6 +20,14 @@ use super::{Protected, shown};
 
 /// How much of a path is shown in a message, in characters.
 const MAX_SHOWN: usize = 200;
+
+/// A plain file that was opened for reading.
+pub(super) struct OpenedFile {
+    pub(super) file: File,
+    pub(super) metadata: Metadata,
+    /// Where it really is, relative to the workspace.
+    pub(super) place: PathBuf,
+}
 
 /// An opened workspace.
 pub(super) struct Workspace<'a> {
@@ -45,7 +54,7 @@ impl<'a> Workspace<'a> {
     }
 
     /// Opens a plain file for reading.
-    pub(super) fn open_file(&self, path: &str) -> Result<(File, Metadata), ToolResult> {
+    pub(super) fn open_file(&self, path: &str) -> Result<OpenedFile, ToolResult> {
         let relative = self.relative(path)?;
         // Opening a pipe must not wait for its other end.
         let mut options = OpenOptions::new();
@@ -54,7 +63,7 @@ impl<'a> Workspace<'a> {
             .retry_by_real_path(&relative, |at| self.dir.open_with(at, &options))
             .map_err(|error| refusal(path, &error))?
             .into_std();
-        self.check_place(&file, &relative)?;
+        let place = self.check_place(&file, &relative)?;
         let metadata = file.metadata().map_err(|error| refusal(path, &error))?;
         if metadata.is_dir() {
             return Err(ToolResult::fatal(
@@ -68,17 +77,39 @@ impl<'a> Workspace<'a> {
                 format!("'{}' is a device, pipe or socket; it is not read.", show_text(path)),
             ));
         }
-        Ok((file, metadata))
+        Ok(OpenedFile { file, metadata, place })
     }
 
-    /// Opens a directory for listing.
-    pub(super) fn open_dir(&self, path: &str) -> Result<Dir, ToolResult> {
+    /// Opens a directory for listing, and says where it really is.
+    pub(super) fn open_dir(&self, path: &str) -> Result<(Dir, PathBuf), ToolResult> {
         let relative = self.relative(path)?;
         let dir = self
             .retry_by_real_path(&relative, |at| self.dir.open_dir(at))
             .map_err(|error| refusal(path, &error))?;
-        self.check_place(&dir, &relative)?;
-        Ok(dir)
+        let place = self.check_place(&dir, &relative)?;
+        Ok((dir, place))
+    }
+
+    /// Opens a directory that was found below the workspace.
+    pub(super) fn open_found(&self, place: &Path) -> io::Result<Dir> {
+        if place.as_os_str().is_empty() { self.dir.try_clone() } else { self.dir.open_dir(place) }
+    }
+
+    /// True when the directory that was opened by the name `place` has no other name.
+    pub(super) fn is_at(&self, dir: &Dir, place: &Path) -> bool {
+        let handle = format!("/proc/self/fd/{}", dir.as_fd().as_raw_fd());
+        // Without /proc there is nothing to compare; the handle has kept it inside.
+        std::fs::read_link(handle).map_or(true, |real| real == self.real.join(place))
+    }
+
+    /// Paths that are never opened, without links.
+    pub(super) fn private(&self) -> Vec<PathBuf> {
+        self.protected.resolved()
+    }
+
+    /// Where a place below the workspace is.
+    pub(super) fn absolute(&self, place: &Path) -> PathBuf {
+        self.real.join(place)
     }
 
     /// The path below the workspace. Whether it stays there is for the handle to decide.
@@ -123,8 +154,9 @@ impl<'a> Workspace<'a> {
         }
     }
 
-    /// Checks the real name of what was opened: the path may have led there by a link.
-    fn check_place(&self, opened: &impl AsFd, relative: &Path) -> Result<(), ToolResult> {
+    /// Checks the real name of what was opened, since the path may have led there by a link, and
+    /// gives it below the workspace.
+    fn check_place(&self, opened: &impl AsFd, relative: &Path) -> Result<PathBuf, ToolResult> {
         let handle = format!("/proc/self/fd/{}", opened.as_fd().as_raw_fd());
         let real = std::fs::read_link(handle)
             // Where there is no /proc, the name is looked up again.
@@ -132,8 +164,27 @@ impl<'a> Workspace<'a> {
             .map_err(|error| refusal(&relative.to_string_lossy(), &error))?;
         let below = real.strip_prefix(&self.real).unwrap_or(&real);
         check_names(below)?;
-        self.protected.check_place(&real)
+        self.protected.check_place(&real)?;
+        Ok(below.to_owned())
     }
+}
+
+/// Tells a state of a file or directory from its other states, as far as its metadata does.
+pub(super) fn version(metadata: &Metadata) -> String {
+    format!(
+        "{}.{:09} {} {} {}.{:09}",
+        metadata.mtime(),
+        metadata.mtime_nsec(),
+        metadata.len(),
+        metadata.ino(),
+        metadata.ctime(),
+        metadata.ctime_nsec()
+    )
+}
+
+/// A place below the workspace as tools tell it.
+pub(super) fn told(place: &Path) -> String {
+    if place.as_os_str().is_empty() { ".".to_owned() } else { place.to_string_lossy().into_owned() }
 }
 
 /// True for the error of a path that leads out, which is made by the library and has no number.

@@ -6,3 +6,4 @@ mod files;
 mod harness;
 mod limits;
 mod schemas;
+mod search;

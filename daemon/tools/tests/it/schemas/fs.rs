@@ -8,6 +8,85 @@ use super::Told;
 pub(super) fn told() -> Vec<Told> {
     vec![
         (
+            "glob_files",
+            ToolEffect::WorkspaceRead,
+            json!({
+                "type": "object",
+                "properties": {
+                    "pattern": {
+                        "type": "string",
+                        "minLength": 1,
+                        "maxLength": 1000,
+                        "description": "For example `src/**/*.rs`; without a '/' it fits \
+                                        names at any depth."
+                    },
+                    "path": {
+                        "type": "string",
+                        "description": "Directory to begin in; left out: the workspace."
+                    },
+                    "include_hidden": flag("Hidden files too."),
+                    "include_ignored": flag("Files too that .gitignore names.")
+                },
+                "required": ["pattern"],
+                "additionalProperties": false
+            }),
+        ),
+        (
+            "grep_files",
+            ToolEffect::WorkspaceRead,
+            json!({
+                "type": "object",
+                "properties": {
+                    "pattern": {
+                        "type": "string",
+                        "minLength": 1,
+                        "maxLength": 10000,
+                        "description": "Regular expression (Rust syntax), held against one \
+                                        line at a time."
+                    },
+                    "path": {
+                        "type": "string",
+                        "description": "File or directory to search; left out: the workspace."
+                    },
+                    "glob": {
+                        "type": "string",
+                        "maxLength": 1000,
+                        "description": "Only files that fit, such as `*.rs`, `src/**/*.ts` or \
+                                        `!*.min.js`."
+                    },
+                    "type": {
+                        "type": "string",
+                        "description": "Only files of a type such as rust, py or js."
+                    },
+                    "mode": {
+                        "type": "string",
+                        "enum": ["content", "files", "count"],
+                        "description": "What to show: lines, names of files, or counts; left \
+                                        out: content."
+                    },
+                    "context": {
+                        "type": "integer",
+                        "minimum": 0,
+                        "maximum": 20,
+                        "default": 0,
+                        "description": "Lines around each match; left out: 0."
+                    },
+                    "ignore_case": flag("Upper and lower case are the same."),
+                    "literal": flag("The pattern is plain text."),
+                    "limit": {
+                        "type": "integer",
+                        "minimum": 1,
+                        "maximum": 1000,
+                        "description": "Most lines or files to show; left out: 100."
+                    },
+                    "include_hidden": flag("Hidden files too."),
+                    "include_ignored": flag("Files too that .gitignore names.")
+                },
+                "required": ["pattern"],
+                "additionalProperties": false
+            }),
+        ),
+        (
             "list_dir",
             ToolEffect::WorkspaceRead,
             json!({
@@ -46,4 +125,8 @@ pub(super) fn told() -> Vec<Told> {
             }),
         ),
     ]
+}
+
+fn flag(description: &str) -> serde_json::Value {
+    json!({"type": "boolean", "default": false, "description": description})
 }
