@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use agentd_proto::v1;
-use agentd_shared::client_config::When;
+use agentd_shared::client_config::{LoadedClientConfig, When};
 use agentd_shared::paths::check_socket_path;
 use agentd_shared::{
     AttachPosition, AttachStream, AttachTarget, Attachment, Client, ClientConfig, ConnectError,
@@ -43,12 +43,23 @@ pub(crate) struct App {
     named: bool,
 }
 
+/// What a command does about a configuration that its client cannot use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BrokenConfig {
+    /// Does nothing and says why.
+    Refuse,
+    /// Goes on with the defaults and says so: it looks at what is wrong, or stops it.
+    Warn,
+    /// Says itself what is wrong with it, or is asked where it is.
+    Pass,
+}
+
 impl App {
     /// Reads the environment and the configuration.
     ///
     /// # Errors
-    /// A report when the paths or the configuration cannot be used.
-    pub(crate) fn new(global: &Global) -> Result<Self, Failure> {
+    /// A report when the paths cannot be used, or the configuration where that is refused.
+    pub(crate) fn new(global: &Global, broken_config: BrokenConfig) -> Result<Self, Failure> {
         let paths = match global.home.as_deref().filter(|home| !home.as_os_str().is_empty()) {
             Some(home) => match std::path::absolute(home) {
                 Ok(home) => Paths::under(home),
@@ -60,11 +71,22 @@ impl App {
             None => Paths::from_env().map_err(|error| paths_failure(&error))?,
         };
         let file = paths.config_file();
-        let loaded = ClientConfig::load(&file).map_err(|error| {
-            Failure::new(Exit::Usage, "the configuration cannot be used")
-                .because(chain(&error))
-                .hint(error.hint())
-        })?;
+        let loaded = match (ClientConfig::load(&file), broken_config) {
+            (Ok(loaded), _) => loaded,
+            (Err(error), BrokenConfig::Refuse) => {
+                return Err(Failure::new(Exit::Usage, "the configuration cannot be used")
+                    .because(chain(&error))
+                    .hint(error.hint()));
+            }
+            (Err(error), BrokenConfig::Warn) => {
+                let defaults = "this command goes on with the defaults of [client]";
+                LoadedClientConfig {
+                    warnings: vec![format!("{}\n  {}; {defaults}", chain(&error), error.hint())],
+                    ..LoadedClientConfig::default()
+                }
+            }
+            (Err(_told_by_the_command), BrokenConfig::Pass) => LoadedClientConfig::default(),
+        };
         let color = match (global.color, loaded.config.color) {
             (ColorChoice::Auto, When::Always) => ColorChoice::Always,
             (ColorChoice::Auto, When::Never) => ColorChoice::Never,

@@ -20,7 +20,7 @@ pub(crate) mod upgrade;
 pub(crate) mod usage;
 mod version;
 
-use crate::app::App;
+use crate::app::{App, BrokenConfig};
 use crate::cli::{Cli, Command};
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
@@ -34,7 +34,7 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
     if let Command::Completions(args) = &cli.command {
         return completions::run(args, &Output::new(cli.global.color));
     }
-    let mut app = App::new(&cli.global)?;
+    let mut app = App::new(&cli.global, about_broken_config(&cli.command))?;
     match &cli.command {
         // These need no daemon, and mend what keeps others from theirs.
         Command::Context(command) => return context::run(command, &cli.global.remote, &app),
@@ -61,5 +61,30 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Token(command) => token::run(&command, &app).await,
         Command::Completions(args) => completions::run(&args, &app.output),
         Command::Version(args) => version::run(&args, &app).await,
+    }
+}
+
+/// Whoever has broken the file must be able to find it, to see what is wrong and to stop the daemon.
+fn about_broken_config(command: &Command) -> BrokenConfig {
+    match command {
+        Command::Config(_) => BrokenConfig::Pass,
+        Command::Status(_)
+        | Command::Doctor(_)
+        | Command::Logs(_)
+        | Command::Shutdown
+        | Command::Reload
+        | Command::Service(_)
+        | Command::Version(_) => BrokenConfig::Warn,
+        Command::Chat(_)
+        | Command::Send(_)
+        | Command::Attach(_)
+        | Command::Sessions(_)
+        | Command::Models(_)
+        | Command::Usage(_)
+        | Command::Upgrade(_)
+        | Command::Backup(_)
+        | Command::Context(_)
+        | Command::Token(_)
+        | Command::Completions(_) => BrokenConfig::Refuse,
     }
 }

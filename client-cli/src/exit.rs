@@ -109,7 +109,7 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
     while let Some(source) = next {
-        let cause = source.to_string();
+        let cause = source.to_string().trim_end().to_owned();
         // Many errors already print their source.
         if !text.contains(&cause) {
             text.push_str(": ");

@@ -192,10 +192,35 @@ fn a_wrong_configuration_is_named_with_its_file() {
     let dir = home.path().join("config");
     std::fs::create_dir(&dir).unwrap();
     std::fs::write(dir.join("config.toml"), "[client]\ncolor = 7\n").unwrap();
-    let output = agentctl(&home).arg("status").output().unwrap();
+    let output = agentctl(&home).arg("models").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let text = stderr(&output);
     assert!(text.contains("client.color") && text.contains("config.toml"), "{text}");
+}
+
+#[test]
+fn a_broken_configuration_does_not_keep_from_looking_and_stopping() {
+    let home = tempfile::tempdir().unwrap();
+    let dir = home.path().join("config");
+    std::fs::create_dir(&dir).unwrap();
+    std::fs::write(dir.join("config.toml"), "[provider\n").unwrap();
+    let check = |command: &[&str], expect: i32| {
+        let output = agentctl(&home).arg("--no-start").args(command).output().unwrap();
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(expect), "{command:?}: {text}");
+        assert!(text.contains("config.toml\" is not valid TOML"), "{command:?}: {text}");
+        text
+    };
+    // None runs: that is what they say, after the warning.
+    let status = check(&["status"], 3);
+    assert!(status.contains("correct the file at the line that is named"), "{status}");
+    assert!(status.contains("cannot reach the daemon"), "{status}");
+    check(&["shutdown"], 0);
+    check(&["version"], 0);
+    check(&["doctor"], 1);
+    // What talks does not guess.
+    let send = check(&["send", "hello"], 2);
+    assert!(send.contains("the configuration cannot be used"), "{send}");
 }
 
 #[test]
