@@ -124,7 +124,7 @@ async fn a_doctor_names_what_is_wrong_and_what_to_do() {
     let shown = stdout(&seen);
     assert!(shown.contains("fail  endpoint"), "{shown}");
     assert!(shown.contains("that key is no good"), "{shown}");
-    assert!(shown.contains("→ set the key"), "{shown}");
+    assert!(shown.contains("→ put the key into the file"), "{shown}");
     daemon.terminate().await;
     let offline = agentd().start().await;
     let seen = run(offline.home(), &["doctor", "--json"]).await;

@@ -253,7 +253,7 @@ impl LlmError {
                 "send it again in a moment"
             }
             Self::NoKey { .. } | Self::Auth { .. } => {
-                "set the key in the environment or in provider.api_key_file, then `agentctl reload`"
+                "put the key into the file of provider.api_key_file, then `agentctl reload`; or export it, then `agentctl shutdown`: the next command starts the daemon with it"
             }
             Self::Quota { .. } => "check billing at the provider, or use another model",
             Self::Budget { .. } => "raise the limit under [budget], then `agentctl reload`",

@@ -2,6 +2,8 @@
 
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 
+use agentd_shared::text::human_bytes;
+
 use super::{Check, Subject};
 use crate::control::{Topic, Warning};
 
@@ -45,7 +47,7 @@ pub(super) async fn store(subject: &Subject<'_>) -> Check {
         return Check::warn(NAME, problem, remedy);
     }
     let dir = subject.paths.store_dir();
-    Check::ok(NAME, format!("{} bytes in {}", stats.bytes_on_disk, dir.display()))
+    Check::ok(NAME, format!("{} in {}", human_bytes(stats.bytes_on_disk), dir.display()))
 }
 
 /// What the warnings say about something.
@@ -91,12 +93,12 @@ pub(super) async fn disk(subject: &Subject<'_>) -> Check {
     match free {
         None => Check::skipped(NAME, format!("the free space of {dir} is not known")),
         Some(free) if free < NO_DISK => {
-            Check::fail(NAME, format!("{} MiB free at {dir}", free >> 20), remedy)
+            Check::fail(NAME, format!("{} free at {dir}", human_bytes(free)), remedy)
         }
         Some(free) if free < LITTLE_DISK => {
-            Check::warn(NAME, format!("{} MiB free at {dir}", free >> 20), remedy)
+            Check::warn(NAME, format!("{} free at {dir}", human_bytes(free)), remedy)
         }
-        Some(free) => Check::ok(NAME, format!("{} MiB free at {dir}", free >> 20)),
+        Some(free) => Check::ok(NAME, format!("{} free at {dir}", human_bytes(free))),
     }
 }
 

@@ -76,7 +76,7 @@ fn key(place: Option<&str>, base_url: &str, endpoint: &Check, is_refused: bool) 
         (Some(place), _) if is_refused => Check::fail(
             KEY,
             format!("{base_url} refuses the one in {place}"),
-            "put the right key there, then run `agentctl reload`, or restart the daemon for a variable",
+            "put the right key there, then run `agentctl reload` for a file, `agentctl shutdown` for a variable",
         ),
         (Some(place), Outcome::Ok) => {
             Check::ok(KEY, format!("{base_url} takes the one in {place}"))

@@ -80,17 +80,19 @@ pub(super) fn help(tools: &[ToolSpec], config_path: &str) -> String {
         help.push_str(if at == 0 { "\nWhat I understand:\n\n- " } else { "\n- " });
         help.push_str(example);
     }
-    help.push_str("\n\nTo talk to a model, do one of these and run `agentctl reload`:\n\n");
+    help.push_str("\n\nTo talk to a model, do one of these:\n\n");
     if !config_path.is_empty() {
         help.push_str("- set `base_url` and `model` under `[provider]` in `");
         help.push_str(config_path);
-        help.push_str("`\n");
+        help.push_str("`, then run `agentctl reload`\n");
     }
+    // A running daemon keeps its environment: reading the configuration again is not enough.
     help.push_str(
-        "- start the daemon with a key in its environment: `OPENAI_API_KEY` (with `OPENAI_BASE_URL` \
-         and `OPENAI_MODEL` for other services), `DEEPSEEK_API_KEY` or `OPENROUTER_API_KEY`\n\
-         - run a local server: `ollama serve` (port 11434) or llama.cpp's `llama-server` (port 8080) \
-         is found by itself\n",
+        "- in a terminal, export `OPENAI_API_KEY` (with `OPENAI_BASE_URL` and `OPENAI_MODEL` for other \
+         services), `DEEPSEEK_API_KEY`, `ANTHROPIC_API_KEY` or `OPENROUTER_API_KEY`, then run \
+         `agentctl shutdown` and `agentctl chat` there\n\
+         - run a local server, then `agentctl reload`: `ollama serve` (port 11434) or llama.cpp's \
+         `llama-server` (port 8080) is found by itself\n",
     );
     help
 }
@@ -107,6 +109,20 @@ mod tests {
         check(" \n", "(no output)");
         check("a\nb\n", "```\na\nb\n```");
         check("a\n```\nb", "````\na\n```\nb\n````");
+    }
+
+    #[test]
+    fn each_way_to_a_model_says_what_makes_the_running_daemon_take_it() {
+        let help = help(&[], "/c/config.toml");
+        let way = |what: &str| help.lines().find(|line| line.contains(what)).unwrap();
+        assert!(way("/c/config.toml").contains("`agentctl reload`"));
+        let keys = way("OPENAI_API_KEY");
+        // Its environment does not change while it runs.
+        assert!(keys.contains("`agentctl shutdown`") && !keys.contains("reload"), "{keys}");
+        for other in ["DEEPSEEK_API_KEY", "ANTHROPIC_API_KEY", "OPENROUTER_API_KEY"] {
+            assert!(keys.contains(other), "{keys}");
+        }
+        assert!(way("ollama serve").contains("`agentctl reload`"));
     }
 
     #[test]
