@@ -3,12 +3,16 @@
 use std::time::Duration;
 
 use agentd_proto::v1;
+use agentd_shared::text::one_line;
 use agentd_shared::with_deadline;
+use anstyle::Style;
 use clap::Args;
 
 use crate::app::{App, rpc_failure};
+use crate::chat::terminal::Size;
 use crate::exit::{Exit, Failure};
 use crate::json::CheckView;
+use crate::markdown::{Look, prefixed_rows};
 use crate::style;
 
 /// Options of `doctor`.
@@ -43,8 +47,10 @@ pub(super) async fn run(args: &DoctorArgs, app: &App) -> Result<Exit, Failure> {
         let views: Vec<_> = checks.iter().map(CheckView::from).collect();
         app.output.json(&views)?;
     } else {
-        for check in &checks {
-            print(check, app)?;
+        let width = app.output.is_terminal().then(|| Size::detect().text_width());
+        let look = Look { width: width.unwrap_or(usize::MAX), colored: app.output.colored() };
+        for line in checks.iter().flat_map(|check| rows(check, look)) {
+            app.output.line(&line)?;
         }
     }
     let failed = checks.iter().any(|check| check.outcome() == v1::CheckOutcome::Fail);
@@ -74,20 +80,47 @@ fn daemon(status: &v1::GetStatusResponse) -> v1::Check {
     v1::Check { name: "daemon".to_owned(), outcome: outcome.into(), detail, remedy }
 }
 
-fn print(check: &v1::Check, app: &App) -> Result<(), Failure> {
+/// A check as inert rows: what was found, and below it what to do.
+fn rows(check: &v1::Check, look: Look) -> Vec<String> {
     let (style, word) = match check.outcome() {
         v1::CheckOutcome::Ok => (style::GOOD, "ok  "),
         v1::CheckOutcome::Warn => (style::WARN, "warn"),
         v1::CheckOutcome::Fail => (style::ERROR, "fail"),
         v1::CheckOutcome::Skipped | v1::CheckOutcome::Unspecified => (style::DIM, "skip"),
     };
-    let word = app.output.paint(style, word);
-    // The model's own words may be in it.
-    let detail = check.detail.replace('\n', " ");
-    let line = format!("{:<9} {detail}", check.name);
-    app.output.line(&format!("{word}  {}", app.output.clean(&line)))?;
+    let word = style::paint(look.colored, style, word);
+    // A daemon of another release may have other names.
+    let name = one_line(&check.name, 20);
+    let mut rows = prefixed_rows(&check.detail, Style::new(), &format!("{word}  {name:<9} "), look);
     if !check.remedy.is_empty() {
-        app.output.foreign_line(&format!("      {:<9} → {}", "", check.remedy))?;
+        let prefix = format!("{:16}→ ", "");
+        rows.extend(prefixed_rows(&check.remedy, Style::new(), &prefix, look));
     }
-    Ok(())
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_check_and_its_remedy_line_up_at_any_width() {
+        let check = v1::Check {
+            name: "endpoint".into(),
+            outcome: v1::CheckOutcome::Fail.into(),
+            detail: "m at http://h/v1: the provider\nrefused the key".into(),
+            remedy: "put the right key there".into(),
+        };
+        let shown = |width| rows(&check, Look { width, colored: false }).join("\n");
+        insta::assert_snapshot!(shown(usize::MAX), @r"
+        fail  endpoint  m at http://h/v1: the provider refused the key
+                        → put the right key there
+        ");
+        insta::assert_snapshot!(shown(40), @r"
+        fail  endpoint  m at http://h/v1: the
+                        provider refused the key
+                        → put the right key
+                          there
+        ");
+    }
 }

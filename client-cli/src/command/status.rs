@@ -65,6 +65,9 @@ pub(crate) fn lines(
         "" => "none (built-in defaults)",
         file => file,
     };
+    let look = Look { width: width.unwrap_or(usize::MAX), colored: false };
+    let rows =
+        |label: &str, text: &str| prefixed_rows(text, Style::new(), &format!("{label:<10}"), look);
     let mut lines = vec![
         format!("daemon    {} (pid {}), up {up}", status.version, status.pid),
         format!("socket    {}", status.socket),
@@ -76,7 +79,7 @@ pub(crate) fn lines(
             "" => String::new(),
             url => format!(" at {url}"),
         };
-        lines.push(format!("provider  {}{place} ({})", provider.kind, provider.source));
+        lines.extend(rows("provider", &format!("{}{place} ({})", provider.kind, provider.source)));
         lines.push(format!("model     {}", provider.model));
     }
     lines.push(format!(
@@ -86,16 +89,19 @@ pub(crate) fn lines(
         counted(status.attached_clients.into(), "terminal")
     ));
     if status.running_turns_limit > 0 {
-        lines.push(format!(
-            "queue     {} waiting; {} of {} running, {} waiting for a place",
+        let queue = format!(
+            "{} waiting; {} of {} running, {} waiting for a place",
             counted(status.queued_messages.into(), "message"),
             status.running_turns,
             counted(status.running_turns_limit.into(), "turn"),
             status.waiting_turns,
-        ));
+        );
+        lines.extend(rows("queue", &queue));
     }
-    lines.extend(status.endpoints.iter().map(endpoint));
-    lines.extend(today.map(|used| format!("today     {used}")));
+    // The offline engine has no address, and there is nothing to tell of it.
+    let endpoints = status.endpoints.iter().filter(|endpoint| !endpoint.base_url.is_empty());
+    lines.extend(endpoints.flat_map(|it| rows("endpoint", &endpoint(it))));
+    lines.extend(today.into_iter().flat_map(|used| rows("today", used)));
     let free = match status.free_disk_bytes {
         0 => String::new(),
         free => format!(", {} free on the disk", human_bytes(free)),
@@ -107,9 +113,11 @@ pub(crate) fn lines(
     if status.resident_bytes > 0 {
         lines.push(format!("memory    {}", human_bytes(status.resident_bytes)));
     }
-    let look = Look { width: width.unwrap_or(usize::MAX), colored: false };
     for warning in &status.warnings {
-        lines.extend(prefixed_rows(warning, Style::new(), "warning   ", look));
+        lines.extend(rows("warning", warning));
+    }
+    if !status.warnings.is_empty() {
+        lines.extend(rows("", "`agentctl doctor` says what to do"));
     }
     lines
 }
@@ -122,7 +130,7 @@ fn endpoint(endpoint: &v1::EndpointStatus) -> String {
         v1::CircuitState::HalfOpen => "; the next request tries whether it is well again",
     };
     format!(
-        "endpoint  {}: {}, {} waiting{circuit}",
+        "{}: {} under way, {} waiting{circuit}",
         endpoint.base_url,
         counted(endpoint.requests.into(), "request"),
         endpoint.waiting_requests
@@ -147,24 +155,35 @@ mod tests {
             queued_messages: 3,
             running_turns_limit: 16,
             waiting_turns: 2,
-            endpoints: vec![v1::EndpointStatus {
-                base_url: "http://m".into(),
-                circuit: v1::CircuitState::Open.into(),
-                requests: 1,
-                waiting_requests: 4,
-            }],
+            endpoints: vec![
+                v1::EndpointStatus::default(),
+                v1::EndpointStatus {
+                    base_url: "http://m".into(),
+                    circuit: v1::CircuitState::Open.into(),
+                    requests: 1,
+                    waiting_requests: 4,
+                },
+            ],
             warnings: vec!["the provider cannot be reached: connection refused".into()],
             ..Default::default()
         };
-        let shown = lines(&status, Some("$0.12"), Some(40)).join("\n");
+        let shown = lines(&status, Some("$0.12"), None).join("\n");
         assert!(shown.contains("\ntoday     $0.12\n"), "{shown}");
         assert!(shown.contains("0 live, 1 turn running, 2 terminals attached"), "{shown}");
         let queue = "queue     3 messages waiting; 1 of 16 turns running, 2 waiting for a place";
         assert!(shown.contains(queue), "{shown}");
-        assert!(shown.contains("http://m: 1 request, 4 waiting; failed too often"), "{shown}");
-        let broken = "warning   the provider cannot be\n          reached: connection refused";
+        let busy = "http://m: 1 request under way, 4 waiting; failed too often";
+        assert!(shown.contains(busy), "{shown}");
+        assert_eq!(shown.matches("endpoint ").count(), 1, "one has no address: {shown}");
+        let warning = "\nwarning   the provider cannot be reached: connection refused\n";
+        assert!(shown.contains(warning), "{shown}");
+
+        let narrow = lines(&status, Some("$0.12"), Some(40));
+        let shown = narrow.join("\n");
+        let broken = "warning   the provider cannot be\n          reached: connection refused\n\
+                      \x20         `agentctl doctor` says what to\n          do";
         assert!(shown.ends_with(broken), "{shown}");
-        let piped = lines(&status, None, None).pop();
-        assert!(piped.is_some_and(|line| line.ends_with("reached: connection refused")));
+        let wide = |line: &&String| line.chars().count() > 40 && !line.starts_with("sessions");
+        assert_eq!(narrow.iter().find(wide), None);
     }
 }
