@@ -38,12 +38,14 @@ impl Conversation<'_> {
     pub(super) async fn welcome(&mut self) -> Result<(), Failure> {
         let status = status::fetch(&self.client).await?;
         let provider = status.provider.unwrap_or_default();
+        // Only completion and the first line suffer when the session cannot be looked at.
+        let chosen = self.session().await.map(|session| session.model).unwrap_or_default();
         self.view.aside(
             Tone::Dim,
             &format!(
                 "agentd {} · {} · session {} · /help",
                 one_line(&status.version, 20),
-                one_line(&provider.model, 40),
+                one_line(answering(&provider, &chosen), 40),
                 ids::short(&self.session_id)
             ),
         );
@@ -81,6 +83,11 @@ impl Conversation<'_> {
             Line::Steer(text) => self.submit(text, v1::Delivery::Steer).await,
             Line::Interrupt(text) => self.submit(text, v1::Delivery::Interrupt).await,
             Line::Command(command, argument) => Box::pin(self.command(command, argument)).await,
+            Line::Misused(usage) => {
+                self.view.aside(Tone::Warn, &format!("say {usage}; /help shows all commands"));
+                self.script_failed(Exit::Usage);
+                Ok(())
+            }
             Line::Unknown(name, nearest) => {
                 let hint = match nearest {
                     Some(nearest) => format!("; did you mean /{nearest}?"),
@@ -238,9 +245,6 @@ impl Conversation<'_> {
             SlashCommand::Withdraw => self.withdraw(argument).await?,
             SlashCommand::Interrupt if argument.is_empty() => self.cancel_turn().await?,
             SlashCommand::Interrupt => self.submit(argument, v1::Delivery::Interrupt).await?,
-            SlashCommand::Steer if argument.is_empty() => {
-                self.view.aside(Tone::Warn, "say what: /steer TEXT");
-            }
             SlashCommand::Steer => self.submit(argument, v1::Delivery::Steer).await?,
             SlashCommand::Reasoning => self.set_reasoning(argument),
             SlashCommand::Answer => match self.chosen(argument) {
@@ -361,6 +365,13 @@ impl Conversation<'_> {
     }
 }
 
+/// The model that answers next: the session's own, where there is one that can be asked.
+fn answering<'m>(provider: &'m v1::ProviderStatus, chosen: &'m str) -> &'m str {
+    // The offline engine answers for every model of its own endpoint.
+    let is_offline = provider.kind == "offline" && !chosen.contains('/');
+    if chosen.is_empty() || is_offline { &provider.model } else { chosen }
+}
+
 fn pick_choice(choices: &[String], text: &str) -> Option<String> {
     let text = text.trim();
     let by_number =
@@ -393,6 +404,22 @@ fn pick_queued<'q>(waiting: &[&'q str], wanted: &str) -> Option<&'q str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_model_that_is_shown_is_the_one_that_answers() {
+        let check = |kind: &str, model: &str, chosen: &str, expect: &str| {
+            let provider = v1::ProviderStatus {
+                kind: kind.into(),
+                model: model.into(),
+                ..v1::ProviderStatus::default()
+            };
+            assert_eq!(answering(&provider, chosen), expect, "{kind} {chosen:?}");
+        };
+        check("openai", "gpt-5", "", "gpt-5");
+        check("openai", "gpt-5", "gpt-5-mini", "gpt-5-mini");
+        check("offline", "offline", "gpt-5", "offline");
+        check("offline", "offline", "home/qwen3", "home/qwen3");
+    }
 
     #[test]
     fn a_choice_is_named_or_numbered() {

@@ -117,7 +117,7 @@ pub(crate) fn notes(event: &v1::Event, me: &str) -> Option<Line> {
         }
         Body::SessionRenamed(renamed) => {
             let title = one_line(&renamed.title, DETAIL_WIDTH);
-            line(Tone::Dim, format!("◆ title: {title}{}", by(renamed.by.as_ref(), me)))
+            line(Tone::Dim, format!("◆ title{}: {title}", by(renamed.by.as_ref(), me)))
         }
         Body::ModelChanged(changed) => {
             let model = match changed.model.as_str() {
@@ -126,7 +126,7 @@ pub(crate) fn notes(event: &v1::Event, me: &str) -> Option<Line> {
             };
             line(
                 Tone::Dim,
-                format!("◆ model from the next turn on: {model}{}", by(changed.by.as_ref(), me)),
+                format!("◆ model from the next turn on{}: {model}", by(changed.by.as_ref(), me)),
             )
         }
         Body::EffortChanged(changed) => {
@@ -136,7 +136,7 @@ pub(crate) fn notes(event: &v1::Event, me: &str) -> Option<Line> {
             };
             line(
                 Tone::Dim,
-                format!("◆ effort from the next turn on: {effort}{}", by(changed.by.as_ref(), me)),
+                format!("◆ effort from the next turn on{}: {effort}", by(changed.by.as_ref(), me)),
             )
         }
         Body::QuestionAnswered(answered) if !answered.choice.is_empty() => {

@@ -83,6 +83,26 @@ pub(crate) enum Completes {
     Choices,
 }
 
+impl Entry {
+    /// How it is typed.
+    fn usage(&self) -> String {
+        let name = self.names.first().copied().unwrap_or_default();
+        format!("/{name} {}", self.argument).trim_end().to_owned()
+    }
+
+    /// Whether an argument is there when it must be, and none where none is read: its text would
+    /// get lost.
+    fn takes(&self, argument: &str) -> bool {
+        match self.argument {
+            "" => argument.is_empty(),
+            "[on|off]" => matches!(argument, "" | "on" | "off"),
+            "[N]" => argument.is_empty() || argument.parse::<u64>().is_ok_and(|count| count > 0),
+            optional if optional.starts_with('[') => true,
+            _ => !argument.is_empty(),
+        }
+    }
+}
+
 const fn entry(
     command: SlashCommand,
     names: &'static [&'static str],
@@ -117,7 +137,7 @@ pub(crate) const TABLE: &[Entry] = &[
         SlashCommand::Effort,
         &["effort"],
         "[LEVEL]",
-        "show or set how long it reasons; `default` for the model's own",
+        "show or set how long it reasons, or `default`",
         Completes::Efforts,
     ),
     entry(SlashCommand::Status, &["status"], "", "how the daemon is", Completes::Nothing),
@@ -148,7 +168,7 @@ pub(crate) const TABLE: &[Entry] = &[
     entry(
         SlashCommand::Withdraw,
         &["withdraw"],
-        "ID",
+        "[ID]",
         "take back a queued message (number in /queue, or id)",
         Completes::Queue,
     ),
@@ -210,6 +230,8 @@ pub(crate) enum Line<'l> {
     Interrupt(&'l str),
     /// A command and the rest of its line.
     Command(SlashCommand, &'l str),
+    /// A command without what it needs, or with more than it takes; how it is used.
+    Misused(String),
     /// No such command; what was meant, if anything is near.
     Unknown(&'l str, Option<&'static str>),
 }
@@ -243,7 +265,10 @@ pub(crate) fn parse(line: &str) -> Line<'_> {
         return Line::Message(text);
     }
     match find(name) {
-        Some(entry) => Line::Command(entry.command, argument.trim()),
+        Some(entry) if entry.takes(argument.trim()) => {
+            Line::Command(entry.command, argument.trim())
+        }
+        Some(entry) => Line::Misused(entry.usage()),
         None => Line::Unknown(name, nearest(name)),
     }
 }
@@ -271,14 +296,8 @@ fn nearest(name: &str) -> Option<&'static str> {
 
 /// The help text, in lines.
 pub(crate) fn help() -> Vec<String> {
-    let mut lines: Vec<String> = TABLE
-        .iter()
-        .map(|entry| {
-            let name = entry.names.first().copied().unwrap_or_default();
-            let usage = format!("/{name} {}", entry.argument);
-            format!("  {:<20} {}", usage.trim_end(), entry.about)
-        })
-        .collect();
+    let mut lines: Vec<String> =
+        TABLE.iter().map(|entry| format!("  {:<20} {}", entry.usage(), entry.about)).collect();
     lines.extend(
         [
             "",
@@ -317,6 +336,16 @@ mod tests {
         check("/hlep", Line::Unknown("hlep", Some("help")));
         check("/ses", Line::Unknown("ses", Some("sessions")));
         check("/xyzzyx", Line::Unknown("xyzzyx", None));
+        let misused = |usage: &str| Line::Misused(usage.to_owned());
+        check("/stop the server", misused("/stop"));
+        check("/new talk", misused("/new"));
+        check("/switch", misused("/switch ID"));
+        check("/steer ", misused("/steer TEXT"));
+        check("/reasoning maybe", misused("/reasoning [on|off]"));
+        check("/think off", Line::Command(SlashCommand::Reasoning, "off"));
+        check("/trace all", misused("/trace [N]"));
+        check("/trace 5", Line::Command(SlashCommand::Trace, "5"));
+        check("/withdraw", Line::Command(SlashCommand::Withdraw, ""));
         check("/", Line::Unknown("", None));
     }
 
@@ -327,6 +356,8 @@ mod tests {
         let all = names.len();
         names.dedup();
         assert_eq!(names.len(), all);
+        let wide = |line: &&String| line.chars().count() >= 80;
+        assert_eq!(help().iter().find(wide), None, "a terminal has 80 columns");
         let text = help().join("\n");
         for entry in TABLE {
             assert!(text.contains(&format!("/{}", entry.names[0])), "{:?}", entry.command);
