@@ -15,6 +15,7 @@ use crate::command::config::ConfigArgs;
 use crate::command::context::ContextCommand;
 use crate::command::doctor::DoctorArgs;
 use crate::command::logs::LogsArgs;
+use crate::command::models::ModelsArgs;
 use crate::command::send::SendArgs;
 use crate::command::service::ServiceCommand;
 use crate::command::sessions::SessionsCommand;
@@ -146,15 +147,16 @@ Examples:
     Sessions(SessionsCommand),
     /// List models, what is known of them, and who has which role
     #[command(after_help = "\
-Models that an endpoint offers come first; the others are those of the
-catalogue. Prices are in US dollars per million tokens of requests and of
-answers. `agentctl config init` shows how endpoints, roles and models are
-configured.
+Models that an endpoint offers come first, then those that have a role or
+stand in the configuration; those of the catalogue only with --all, or where
+there are no others. Prices are in US dollars per million tokens of requests
+and of answers. `agentctl config init` shows how endpoints, roles and models
+are configured.
 
 Examples:
   agentctl models
   agentctl models --json | jq -r '.models[] | select(.available).name'")]
-    Models(JsonArgs),
+    Models(ModelsArgs),
     /// Show how the daemon is; none is started for that
     Status(JsonArgs),
     /// Look at everything that can be wrong, with a remedy for each
@@ -181,7 +183,8 @@ Examples:
 Days are UTC. Tokens and cost that providers did not report are estimates and
 are marked with ~; requests to models without a known price are counted as
 unpriced and cost nothing in the sums. With --by session a row is a session
-that changed on one of the days, with the sums of its whole life.
+that changed on one of the days, with the sums of its whole life; a copy has
+those of what it copied too, so that the total may be more than was used.
 
 Examples:
   agentctl usage

@@ -12,7 +12,7 @@ use crate::exit::{Exit, Failure};
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ConfigArgs {
     /// What to do
-    #[arg(value_enum)]
+    #[arg(value_enum, value_name = "init|show|path")]
     pub(crate) action: ConfigAction,
 }
 

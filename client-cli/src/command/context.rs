@@ -95,6 +95,8 @@ pub(super) fn run(
                 .collect();
             if args.json {
                 app.output.json(&views)?;
+            } else if views.is_empty() {
+                app.output.note("no servers have names; `agentctl context add NAME` gives one");
             } else {
                 let width = views.iter().map(|view| view.name.width()).max().unwrap_or(0);
                 for view in &views {

@@ -3,10 +3,10 @@
 use agentd_proto::v1;
 use agentd_shared::Client;
 use agentd_shared::text::one_line;
+use clap::Args;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::app::{App, rpc_failure};
-use crate::cli::JsonArgs;
 use crate::exit::{Exit, Failure};
 use crate::json::ModelsView;
 use crate::style;
@@ -14,22 +14,54 @@ use crate::style;
 /// Columns of a name.
 const NAME_WIDTH: usize = 48;
 
+/// Options of `models`.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct ModelsArgs {
+    /// Also those of the catalogue that no endpoint offers
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Print JSON, with all of them
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// Lists models and roles.
-pub(super) async fn run(args: &JsonArgs, app: &App) -> Result<Exit, Failure> {
+pub(super) async fn run(args: &ModelsArgs, app: &App) -> Result<Exit, Failure> {
     let client = app.client().await?;
     let list = fetch(&client).await?;
     if args.json {
         app.output.json(&ModelsView::from(&list))?;
         return Ok(Exit::Ok);
     }
-    let mut rows = table(&list.models).into_iter();
+    let shown = if args.all { list.models.clone() } else { of_interest(&list) };
+    let left_out = list.models.len() - shown.len();
+    let mut rows = table(&shown).into_iter();
     if let Some(titles) = rows.next() {
         app.output.line(&app.output.paint(style::HEADING, &titles))?;
     }
     for row in rows.chain([String::new()]).chain(list.roles.iter().map(role)) {
         app.output.line(&row)?;
     }
+    if left_out > 0 {
+        app.output.dim_note(&format!("{left_out} more are in the catalogue: --all shows them"));
+    }
     Ok(Exit::Ok)
+}
+
+/// Models that can be asked, have a role or stand in the configuration; where there are none, all, to
+/// choose one from.
+fn of_interest(list: &v1::ListModelsResponse) -> Vec<v1::Model> {
+    // A role names its model "model" or "endpoint/model".
+    let has_role = |name: &str| {
+        let names = list.roles.iter().map(|role| role.model.as_str());
+        let mut names = names.flat_map(|role| [Some(role), role.split_once('/').map(|it| it.1)]);
+        names.any(|role| role == Some(name))
+    };
+    let is_of_interest = |model: &&v1::Model| {
+        model.available || model.source != "catalogue" || has_role(&model.name)
+    };
+    let shown: Vec<v1::Model> = list.models.iter().filter(is_of_interest).cloned().collect();
+    if shown.is_empty() { list.models.clone() } else { shown }
 }
 
 /// Asks the daemon.
@@ -149,6 +181,37 @@ mod tests {
                 "x\\u{1b}[2J  -        -        -       -        -         -             default",
             ]
         );
+    }
+
+    #[test]
+    fn the_catalogue_is_left_out_where_there_is_something_to_ask() {
+        let model = |name: &str, available, source: &str| v1::Model {
+            name: name.into(),
+            available,
+            source: source.into(),
+            ..v1::Model::default()
+        };
+        let role = |model: &str| v1::RoleAssignment {
+            role: "main".into(),
+            model: model.into(),
+            ..v1::RoleAssignment::default()
+        };
+        let check = |models: &[v1::Model], roles: &[v1::RoleAssignment], expect: &[&str]| {
+            let list = v1::ListModelsResponse { models: models.to_vec(), roles: roles.to_vec() };
+            let shown = of_interest(&list);
+            let names: Vec<&str> = shown.iter().map(|model| model.name.as_str()).collect();
+            assert_eq!(names, expect);
+        };
+        let catalogue = [
+            model("a", false, "catalogue"),
+            model("b", false, "catalogue"),
+            model("x/c", false, "catalogue"),
+        ];
+        let offered = [model("mine", true, "default"), model("set", false, "config")];
+        let both = [&offered[..], &catalogue].concat();
+        check(&both, &[role("mine")], &["mine", "set"]);
+        check(&both, &[role("home/b"), role("x/c")], &["mine", "set", "b", "x/c"]);
+        check(&catalogue, &[role("offline")], &["a", "b", "x/c"]);
     }
 
     #[test]

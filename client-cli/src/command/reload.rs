@@ -2,6 +2,7 @@
 
 use agentd_proto::v1;
 
+use super::status;
 use crate::app::{App, rpc_failure};
 use crate::exit::{Exit, Failure};
 
@@ -16,5 +17,41 @@ pub(super) async fn run(app: &App) -> Result<Exit, Failure> {
     if !needs_restart.is_empty() {
         app.output.note(&format!("after a restart only: {}", needs_restart.join(", ")));
     }
+    // The file may be right and still name a model that cannot be asked.
+    if let Some(provider) = status::fetch(&client).await?.provider {
+        let text = format!("model: {}", answering(&provider));
+        app.output.note(&text);
+    }
     Ok(Exit::Ok)
+}
+
+/// Who answers now, in one line, or why nobody does.
+fn answering(provider: &v1::ProviderStatus) -> String {
+    match (provider.model.as_str(), provider.base_url.as_str()) {
+        ("", _) => format!("{} ({})", provider.kind, provider.source),
+        (model, "") => format!("{model} ({})", provider.source),
+        (model, url) => format!("{model} at {url} ({})", provider.source),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_answers_now_is_told_with_its_source() {
+        let check = |kind: &str, model: &str, base_url: &str, source: &str, expect: &str| {
+            let provider = v1::ProviderStatus {
+                kind: kind.into(),
+                model: model.into(),
+                base_url: base_url.into(),
+                source: source.into(),
+                ..v1::ProviderStatus::default()
+            };
+            assert_eq!(answering(&provider), expect);
+        };
+        check("openai", "m", "http://h/v1", "config", "m at http://h/v1 (config)");
+        check("offline", "offline", "", "none found", "offline (none found)");
+        check("none", "", "", "no usable API key: set K", "none (no usable API key: set K)");
+    }
 }
