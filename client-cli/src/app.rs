@@ -50,7 +50,7 @@ pub(crate) enum BrokenConfig {
     Refuse,
     /// Goes on with the defaults and says so: it looks at what is wrong, or stops it.
     Warn,
-    /// Says itself what is wrong with it, or is asked where it is.
+    /// Has the daemon's program say what is wrong with it, or where it is.
     Pass,
 }
 

@@ -67,12 +67,11 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
 /// Whoever has broken the file must be able to find it, to see what is wrong and to stop the daemon.
 fn about_broken_config(command: &Command) -> BrokenConfig {
     match command {
-        Command::Config(_) => BrokenConfig::Pass,
+        Command::Config(_) | Command::Reload => BrokenConfig::Pass,
         Command::Status(_)
         | Command::Doctor(_)
         | Command::Logs(_)
         | Command::Shutdown
-        | Command::Reload
         | Command::Service(_)
         | Command::Version(_) => BrokenConfig::Warn,
         Command::Chat(_)
