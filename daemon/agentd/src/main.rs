@@ -9,6 +9,7 @@ use agentd::control::Overrides;
 use agentd::logging::{self, LogRing};
 use agentd::upgrade::{Handover, Relaunch, probe_line, probe_paths};
 use agentd::{Daemon, DaemonOptions, Environment, Served, StartError, Supervisor, Traces};
+use agentd_sandbox::{HELPER_COMMAND, run_helper};
 use agentd_shared::Paths;
 use clap::{Parser, Subcommand};
 use tokio::signal::unix::{SignalKind, signal};
@@ -82,6 +83,10 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    // Started again beside a program of a tool: then it is that program's supervisor, or becomes it.
+    if std::env::args_os().nth(1).is_some_and(|command| command == HELPER_COMMAND) {
+        return run_helper(std::env::args_os().skip(2));
+    }
     // Before anything else: what was passed to this process must not be passed on.
     let supervisor = Supervisor::of_process();
     let arguments = Arguments::parse();

@@ -1,0 +1,79 @@
+//! What is run, and how far it may go.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+const MIB: u64 = 1024 * 1024;
+
+/// A program to run.
+#[derive(Debug, Clone)]
+pub struct Command {
+    /// The program and its arguments. The program is looked up in the `PATH` of the box.
+    pub argv: Vec<String>,
+    /// Root of the workspace.
+    pub workspace: PathBuf,
+    /// Where it starts, relative to the workspace; links that lead out of it are refused.
+    pub cwd: PathBuf,
+    /// What it may do to the workspace.
+    pub profile: Profile,
+    /// Whether it may use the network.
+    pub network: bool,
+    /// What it may use up. How long it may run is up to the caller.
+    pub limits: Limits,
+}
+
+/// What a program may do to the workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Profile {
+    /// Read it.
+    ReadOnly,
+    /// Read and change it, but for files that others run later, such as git hooks.
+    WorkspaceWrite,
+}
+
+/// What a program may use up. Memory, address space and CPU time are per process; the number of
+/// processes is for all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Bytes of private memory that it can write to (`RLIMIT_DATA`).
+    pub memory_bytes: u64,
+    /// Bytes of addresses, used or not (`RLIMIT_AS`). Runtimes such as that of JavaScript reserve
+    /// far more than they use.
+    pub address_bytes: u64,
+    /// Processes and threads at the same time (`RLIMIT_NPROC`).
+    pub processes: u64,
+    /// CPU time (`RLIMIT_CPU`).
+    pub cpu: Duration,
+    /// Bytes of one file (`RLIMIT_FSIZE`).
+    pub file_bytes: u64,
+    /// Open files of one process (`RLIMIT_NOFILE`).
+    pub open_files: u64,
+    /// Bytes in the temporary directory, where the backend can bound them.
+    pub temporary_bytes: u64,
+}
+
+impl Limits {
+    /// For scripts that compute: 256 MiB and 64 processes (spec k.3).
+    pub const SCRIPT: Self = Self {
+        memory_bytes: 256 * MIB,
+        address_bytes: 256 * MIB,
+        processes: 64,
+        cpu: Duration::from_secs(30),
+        file_bytes: 64 * MIB,
+        open_files: 256,
+        temporary_bytes: 64 * MIB,
+    };
+
+    /// For commands that build and test: compilers and their linkers fit in.
+    pub const BUILD: Self = Self {
+        memory_bytes: 2048 * MIB,
+        address_bytes: 64 * 1024 * MIB,
+        processes: 256,
+        cpu: Duration::from_secs(600),
+        file_bytes: 1024 * MIB,
+        open_files: 1024,
+        temporary_bytes: 512 * MIB,
+    };
+}

@@ -1,0 +1,77 @@
+//! The helper process: it runs where the program runs, and the daemon does not.
+//!
+//! `supervise` stays beside the program, ends all that it started and reports; `confine` gives up
+//! rights and becomes the program. Both are the daemon's own binary, started again.
+
+mod confine;
+mod filters;
+mod processes;
+mod supervise;
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Limits;
+
+/// The hidden command of the daemon behind which the helper's arguments stand.
+pub const HELPER_COMMAND: &str = "sandbox-exec";
+
+/// The helper could not do its work, so the program was not run.
+const NOT_CONFINED: u8 = 125;
+
+/// What the helper does to a program before it runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Confinement {
+    pub(crate) cwd: PathBuf,
+    pub(crate) limits: Limits,
+    /// What Landlock allows; none: it is not used.
+    pub(crate) paths: Option<Paths>,
+    /// What seccomp allows of sockets; none: it is not used.
+    pub(crate) sockets: Option<Sockets>,
+    /// The kernel counts the processes of the box apart from the user's others.
+    pub(crate) counts_own_processes: bool,
+}
+
+/// What may be read and written, with all that is below.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Paths {
+    pub(crate) read: Vec<PathBuf>,
+    pub(crate) write: Vec<PathBuf>,
+    /// Without Landlock the program is not run.
+    pub(crate) must_hold: bool,
+}
+
+/// Which sockets may be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Sockets {
+    /// All: something else shuts off the network.
+    Any,
+    /// Those of the internet, and none to other programs of this machine by path.
+    Internet,
+    /// None but pairs.
+    None,
+}
+
+/// Runs the helper with the arguments behind [`HELPER_COMMAND`].
+pub fn run_helper(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let role = arguments.next().unwrap_or_default();
+    let confinement = arguments.next().unwrap_or_default();
+    let argv: Vec<OsString> = arguments.skip_while(|word| word == "--").collect();
+    let read = confinement.to_str().ok_or("not text".to_owned()).and_then(|text| {
+        serde_json::from_str::<Confinement>(text).map_err(|error| error.to_string())
+    });
+    let done = read.and_then(|confinement| match role.to_str() {
+        Some("supervise") => supervise::supervise(&confinement, &argv),
+        Some("confine") => confine::confine(&confinement, &argv),
+        _ => Err("it is for the daemon alone".to_owned()),
+    });
+    done.unwrap_or_else(|error| {
+        // Whoever reads the output of the program sees it; there is nobody else to tell.
+        let _unheard = writeln!(std::io::stderr(), "{HELPER_COMMAND}: {error}");
+        ExitCode::from(NOT_CONFINED)
+    })
+}

@@ -1,0 +1,54 @@
+//! A program held by Landlock and seccomp alone, where no namespaces are to be had. It sees the
+//! names of other processes, and protected files of the workspace are watched, not locked.
+
+use std::path::PathBuf;
+
+use crate::identity::Identity;
+use crate::inside::{Confinement, Paths, Sockets};
+use crate::launch::{Launch, SpawnError, scratch};
+use crate::place::{ETC, Place, SYSTEM};
+use crate::{Command, Policy, Profile};
+
+/// Devices that hold nothing.
+const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+
+/// How the helper is called for a command.
+///
+/// # Errors
+/// When something must be hidden, or there is no place for temporary files.
+pub(crate) fn launch(
+    command: &Command,
+    policy: &Policy,
+    place: &Place,
+    identity: Option<Identity>,
+) -> Result<Launch, SpawnError> {
+    if let Some(path) = place.hidden.first() {
+        return Err(SpawnError::CannotHide { path: path.clone() });
+    }
+    let scratch = scratch(identity)?;
+    let mut read: Vec<PathBuf> = SYSTEM.iter().chain(ETC).map(PathBuf::from).collect();
+    read.push("/proc".into());
+    read.extend(policy.readable.iter().cloned());
+    let mut write: Vec<PathBuf> = DEVICES.iter().map(PathBuf::from).collect();
+    write.push(scratch.path().to_owned());
+    match command.profile {
+        Profile::ReadOnly => read.push(place.workspace.clone()),
+        Profile::WorkspaceWrite => write.push(place.workspace.clone()),
+    }
+    let inside = Confinement {
+        cwd: place.cwd.clone(),
+        limits: command.limits,
+        paths: Some(Paths { read, write, must_hold: true }),
+        // Sockets in the file system are not held by Landlock, and the daemon has one.
+        sockets: Some(if command.network { Sockets::Internet } else { Sockets::None }),
+        counts_own_processes: false,
+    };
+    Ok(Launch {
+        outer: vec![policy.helper.clone().into()],
+        inside,
+        home: scratch.path().to_owned(),
+        temporary: scratch.path().to_owned(),
+        scratch: Some(scratch),
+        kill_on_drop: false,
+    })
+}

@@ -1,0 +1,180 @@
+//! Starting a program, whatever the backend.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::fs::chown;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use tempfile::TempDir;
+
+use crate::child::{Child, control};
+use crate::identity::{self, Identity};
+use crate::inside::{Confinement, HELPER_COMMAND};
+use crate::place::Place;
+use crate::protected::Look;
+use crate::spawner::Spawner;
+use crate::{Command, Policy, environment};
+
+/// Longest argument list in bytes; the kernel's own bound is on a single one and on all together.
+const MAX_ARGV_BYTES: usize = 128 * 1024 - 1;
+
+/// Why a program was not started.
+#[derive(Debug, thiserror::Error)]
+pub enum SpawnError {
+    /// There is nothing to run.
+    #[error("argv is empty: name a program")]
+    NoProgram,
+    /// An argument holds a zero byte, or all are longer than the system takes.
+    #[error("argv is longer than {MAX_ARGV_BYTES} bytes or holds a zero byte")]
+    Arguments,
+    /// The directory cannot be opened.
+    #[error("directory '{}' cannot be opened: {source}", path.display())]
+    Directory {
+        /// As it was given.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The directory is not in the workspace.
+    #[error("directory '{}' is outside the workspace", path.display())]
+    OutsideWorkspace {
+        /// As it was given.
+        path: PathBuf,
+    },
+    /// The workspace is the system's or the daemon's own.
+    #[error("'{}' holds the system or the daemon itself: choose another workspace", path.display())]
+    Workspace {
+        /// Without links.
+        path: PathBuf,
+    },
+    /// The backend cannot hide what must not be seen.
+    #[error(
+        "'{}' must stay hidden, which this sandbox cannot do: choose a workspace without it, or install bubblewrap",
+        path.display()
+    )]
+    CannotHide {
+        /// What must be hidden.
+        path: PathBuf,
+    },
+    /// The daemon is root, and so is the owner of the workspace.
+    #[error(
+        "the daemon is root and '{}' belongs to root, so nothing can be shut in: run agentd as an ordinary user, or give the workspace to one",
+        path.display()
+    )]
+    Root {
+        /// The workspace.
+        path: PathBuf,
+    },
+    /// The system could not start it.
+    #[error("the sandbox cannot be started: {0}")]
+    Start(#[from] io::Error),
+}
+
+/// A box before it is started: how the backend begins, and what the helper does inside.
+#[derive(Debug)]
+pub(crate) struct Launch {
+    /// The outer program and its arguments, up to the helper.
+    pub(crate) outer: Vec<OsString>,
+    pub(crate) inside: Confinement,
+    pub(crate) home: PathBuf,
+    pub(crate) temporary: PathBuf,
+    /// Kept as long as the program runs.
+    pub(crate) scratch: Option<TempDir>,
+    /// When the outer program is killed, everything in the box is.
+    pub(crate) kill_on_drop: bool,
+}
+
+/// Checks what is the same for all backends.
+///
+/// # Errors
+/// When the command cannot be run anywhere.
+pub(crate) fn check(
+    command: &Command,
+    policy: &Policy,
+) -> Result<(Place, Option<Identity>), SpawnError> {
+    if command.argv.first().is_none_or(String::is_empty) {
+        return Err(SpawnError::NoProgram);
+    }
+    let bytes: usize = command.argv.iter().map(|argument| argument.len() + 1).sum();
+    if bytes > MAX_ARGV_BYTES || command.argv.iter().any(|argument| argument.contains('\0')) {
+        return Err(SpawnError::Arguments);
+    }
+    let place = Place::of(command, policy)?;
+    let identity = identity::for_workspace(&place.workspace)?;
+    Ok((place, identity))
+}
+
+/// Refuses to run as root.
+///
+/// # Errors
+/// When that is what `identity` says.
+pub(crate) fn not_root(place: &Place, identity: Option<Identity>) -> Result<(), SpawnError> {
+    match identity {
+        Some(Identity { uid: 0, .. }) => Err(SpawnError::Root { path: place.workspace.clone() }),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// A directory for home and temporary files of one run.
+///
+/// # Errors
+/// When it cannot be made.
+pub(crate) fn scratch(identity: Option<Identity>) -> io::Result<TempDir> {
+    let scratch = tempfile::Builder::new().prefix("agentd-run-").tempdir()?;
+    if let Some(Identity { uid, gid }) = identity {
+        chown(scratch.path(), Some(uid), Some(gid))?;
+    }
+    Ok(scratch)
+}
+
+/// Starts it.
+///
+/// # Errors
+/// Of the system.
+pub(crate) async fn start(
+    launch: Launch,
+    (place, identity): (Place, Option<Identity>),
+    (command, policy): (&Command, &Policy),
+    spawner: &Spawner,
+) -> Result<Child, SpawnError> {
+    let Launch { outer, inside, home, temporary, scratch, kill_on_drop } = launch;
+    let mut words = outer.into_iter();
+    let mut outer =
+        tokio::process::Command::new(words.next().unwrap_or_else(|| policy.helper.clone().into()));
+    let confinement = serde_json::to_string(&inside).map_err(io::Error::from)?;
+    let (ours, theirs) = control()?;
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    outer
+        .args(words)
+        .args([HELPER_COMMAND, "supervise", &confinement, "--"])
+        .args(&command.argv)
+        .env_clear()
+        .envs(environment::variables(
+            policy.path.as_deref().unwrap_or(environment::PATH),
+            &text(&home),
+            &text(&temporary),
+        ))
+        .current_dir("/")
+        .stdin(theirs)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(kill_on_drop);
+    if let Some(Identity { uid, gid }) = identity {
+        // This also leaves root's groups.
+        outer.uid(uid).gid(gid);
+    }
+    let look = Look::at(&place.workspace);
+    let mut process = spawner.spawn(outer).await?;
+    Ok(Child {
+        stdout: process.stdout.take(),
+        stderr: process.stderr.take(),
+        process,
+        control: ours,
+        report: Vec::new(),
+        scratch,
+        workspace: place.workspace,
+        look,
+        _spawner: spawner.clone(),
+    })
+}

@@ -1,0 +1,28 @@
+//! Running programs that nobody vouches for.
+//!
+//! Its one job: take the description of a program (argv, directory, profile, limits), run it behind
+//! a backend, and give its output, its exit, and the promise that nothing of it outlives the run. It
+//! must not know of tools, sessions or permissions.
+//!
+//! Reading order: `command` (what is run), `sandbox` (the port, and which backend is taken),
+//! `bubblewrap` and `landlock_box` (how each shuts a program in), `child` (the running program),
+//! `inside` (the helper process that supervises and confines it from within).
+
+mod bubblewrap;
+mod child;
+mod command;
+mod environment;
+mod identity;
+mod inside;
+mod landlock_box;
+mod launch;
+mod place;
+mod protected;
+mod sandbox;
+mod spawner;
+
+pub use child::{Child, Exit, WaitError};
+pub use command::{Command, Limits, Profile};
+pub use inside::{HELPER_COMMAND, run_helper};
+pub use launch::SpawnError;
+pub use sandbox::{Backend, Choice, Missing, Policy, Sandbox, Unavailable, choose};

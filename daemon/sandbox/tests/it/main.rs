@@ -1,0 +1,13 @@
+//! Programs behind each backend that this machine has.
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a helper that fails fails the test, and whoever runs them should know what was left out"
+)]
+
+mod boxes;
+mod choice;
+mod escape;
+mod lifetime;
+mod workspace_files;

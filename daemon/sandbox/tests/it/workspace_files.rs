@@ -1,0 +1,69 @@
+//! What a program may do to the workspace.
+
+use std::fs;
+use std::path::PathBuf;
+
+use agentd_sandbox::{Backend, Profile};
+
+use crate::boxes::{boxed, confining, directory, file, give};
+
+#[tokio::test]
+async fn a_program_changes_the_workspace_only_where_it_may_write() {
+    for mut boxed in confining("profiles").await {
+        file(&boxed.workspace, "a", "before");
+        let script = "echo after > a; mkdir -p d/e; mv a d/e/b; cat d/e/b; pwd";
+        let ran = boxed.run(script).await;
+        let root = boxed.workspace.path().canonicalize().expect("path");
+        assert_eq!(ran.out, format!("after\n{}\n", root.display()), "{}", ran.err);
+        boxed.profile = Profile::ReadOnly;
+        let ran = boxed
+            .run("cat d/e/b; echo x > d/e/b; rm -rf d; touch new; ln d/e/b hard; chmod 777 .; ls")
+            .await;
+        assert_eq!(ran.out, "after\nd\n", "{}", ran.err);
+        assert_eq!(fs::read_to_string(root.join("d/e/b")).expect("kept"), "after\n");
+    }
+}
+
+#[tokio::test]
+async fn files_that_others_run_later_cannot_be_changed_or_are_told_of() {
+    for boxed in confining("run later").await {
+        let config = file(&boxed.workspace, ".git/config", "[core]\n");
+        let hook = file(&boxed.workspace, ".git/hooks/pre-commit", "#!/bin/sh\n");
+        give(&boxed.workspace.path().join(".git"));
+        let script = "echo evil >> .git/hooks/pre-commit; echo evil > .git/hooks/post-commit;
+            echo evil >> .git/config; mv .git .old && cp -r .old .git && echo evil >> .git/config;
+            touch .git/index; echo 'evil' > .envrc; true";
+        let ran = boxed.run(script).await;
+        let told = |name: &str| ran.exit.run_later.contains(&PathBuf::from(name));
+        assert!(told(".envrc"), "what was not there cannot be locked: {:?}", ran.exit);
+        if boxed.sandbox.backend() == Backend::Bubblewrap {
+            assert_eq!(fs::read_to_string(&hook).expect("kept"), "#!/bin/sh\n");
+            assert_eq!(fs::read_to_string(&config).expect("kept"), "[core]\n");
+            assert!(boxed.workspace.path().join(".git/index").exists(), "{}", ran.err);
+            assert!(!told(".git/config"), "{:?}", ran.exit);
+        } else {
+            for name in [".git/config", ".git/hooks/pre-commit", ".git/hooks/post-commit"] {
+                assert!(told(name), "{name}: {:?}", ran.exit);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_must_stay_hidden_below_the_workspace_is_hidden_or_nothing_runs() {
+    for backend in [Backend::Bubblewrap, Backend::Landlock] {
+        let Ok(mut boxed) = boxed(backend).await else { continue };
+        boxed.workspace = directory();
+        file(&boxed.workspace, ".ssh/id", "key");
+        let started = boxed.sandbox.spawn(&boxed.command(&["cat", ".ssh/id"])).await;
+        if backend == Backend::Bubblewrap {
+            drop(started);
+            let ran = boxed.run("cat .ssh/id; ls -A .ssh; touch .ssh/x").await;
+            assert_eq!(ran.out, "", "{}", ran.err);
+            assert!(!boxed.workspace.path().join(".ssh/x").exists());
+        } else {
+            let refused = started.expect_err("it cannot be hidden").to_string();
+            assert!(refused.contains(".ssh' must stay hidden"), "{refused}");
+        }
+    }
+}
