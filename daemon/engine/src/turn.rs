@@ -22,6 +22,7 @@ use agentd_domain::{
     TurnEnd, TurnId,
 };
 use agentd_llm::LlmError;
+use agentd_tools::FileLedger;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
@@ -120,6 +121,8 @@ pub(crate) struct TurnTask {
     pub(crate) reports: mpsc::Sender<TurnReport>,
     pub(crate) cancel: CancellationToken,
     pub(crate) times: Arc<Times>,
+    /// What the session has read of which file.
+    pub(crate) files: Arc<FileLedger>,
 }
 
 /// Why a turn ends before its stages are through.

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use crate::compute::{calculator::Calculator, date_math::DateMath, text_length::TextLength};
 use crate::data::{hash_file::HashFile, list_archive::ListArchive};
 use crate::fs::{
-    Protected, glob_files::GlobFiles, grep_files::GrepFiles, list_dir::ListDir, read_file::ReadFile,
+    Protected, edit_file::EditFile, glob_files::GlobFiles, grep_files::GrepFiles,
+    list_dir::ListDir, read_file::ReadFile, write_file::WriteFile,
 };
 use crate::system::{os_info::OsInfo, time::Time};
 use crate::{Tool, tool};
@@ -17,14 +18,16 @@ pub(crate) fn tools(private: Vec<PathBuf>) -> Vec<Arc<dyn Tool>> {
     vec![
         tool(Calculator::new()),
         tool(DateMath),
+        tool(EditFile { protected: protected.clone() }),
         tool(GlobFiles { protected: protected.clone() }),
         tool(GrepFiles { protected: protected.clone() }),
         tool(HashFile { protected: protected.clone() }),
         tool(ListArchive { protected: protected.clone() }),
         tool(ListDir { protected: protected.clone() }),
         tool(OsInfo),
-        tool(ReadFile { protected }),
+        tool(ReadFile { protected: protected.clone() }),
         tool(TextLength),
         tool(Time),
+        tool(WriteFile { protected }),
     ]
 }

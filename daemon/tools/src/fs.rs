@@ -3,18 +3,27 @@
 //! All of them open files through [`workspace::Workspace`], a handle of the directory: a path is
 //! never checked as text and then used, so nothing can be swapped in between.
 
+mod change;
+mod diff;
+pub(crate) mod edit_file;
+mod edit_text;
 mod excerpt;
 pub(crate) mod glob_files;
 pub(crate) mod grep_files;
 mod hits;
 mod ignored;
+mod ledger;
 pub(crate) mod list_dir;
+mod matching;
 mod protected;
 pub(crate) mod read_file;
+mod save;
 mod scope;
 mod skipped;
+mod syntax;
 mod walk;
 mod workspace;
+pub(crate) mod write_file;
 
 use std::fs::{File, Metadata};
 use std::path::Path;
@@ -24,6 +33,7 @@ use std::time::Duration;
 use agentd_domain::{ToolResult, ToolStatus};
 use tokio_util::sync::CancellationToken;
 
+pub use ledger::FileLedger;
 pub(crate) use protected::Protected;
 
 use crate::ToolContext;
@@ -96,6 +106,12 @@ fn search_result(
     } else {
         ToolResult::success(output)
     }
+}
+
+/// Bytes in hex.
+fn hex(bytes: &[u8]) -> String {
+    let digit = |nibble: u8| char::from_digit(nibble.into(), 16).unwrap_or_default();
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0xf)]).collect()
 }
 
 /// A name as it can be shown on one line: control and direction characters become escapes.

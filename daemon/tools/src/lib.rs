@@ -22,6 +22,7 @@ mod schema;
 mod system;
 mod tool;
 
+pub use fs::FileLedger;
 pub use live_output::LiveOutput;
 pub use permission::{Permission, PermissionRequest, permit, rules_for};
 pub use registry::{PreparedCall, RegisterError, Registry};

@@ -155,6 +155,7 @@ mod tests {
             [
                 "calculator",
                 "date_math",
+                "edit_file",
                 "glob_files",
                 "grep_files",
                 "hash_file",
@@ -163,7 +164,8 @@ mod tests {
                 "os_info",
                 "read_file",
                 "text_length",
-                "time"
+                "time",
+                "write_file"
             ]
         );
         assert_eq!(builtin::tools(Vec::new()).len(), names.len());

@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::fs::FileLedger;
 use crate::live_output::LiveOutput;
 use crate::{arguments, schema};
 
@@ -24,6 +25,8 @@ pub struct ToolContext {
     pub clock: Arc<dyn Clock>,
     /// Cancelled when the turn is. A tool stops soon after; blocking work checks it between steps.
     pub cancel: CancellationToken,
+    /// What the session has read of which file.
+    pub files: Arc<FileLedger>,
     /// Where a call shows what it does while it runs.
     pub output: LiveOutput,
 }

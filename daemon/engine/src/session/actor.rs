@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use agentd_domain::{Author, Clock, IdSource, InterruptReason, Seq, SessionId, Title, TurnId};
 use agentd_store::{CrashPoints, Store, Write};
-use agentd_tools::Registry;
+use agentd_tools::{FileLedger, Registry};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -123,6 +123,8 @@ pub(crate) struct Actor {
     pub(super) account: Arc<Account>,
     /// What the last turn read of the log, so that the next one reads only what is new.
     kept: Option<KeptConversation>,
+    /// What the session has read of which file.
+    files: Arc<FileLedger>,
     subscribers: Vec<Arc<Subscriber>>,
     gauges: Arc<Gauges>,
     /// What becomes of a turn that is found open; none: what is configured.
@@ -161,6 +163,7 @@ impl Actor {
             outputs: LiveOutputs::default(),
             account,
             kept: None,
+            files: Arc::default(),
             subscribers: Vec::new(),
             gauges,
             resume,

@@ -111,6 +111,7 @@ impl CallHost for TurnHost<'_> {
             workspace: self.task.workspace.clone(),
             clock: Arc::clone(&self.task.deps.clock),
             cancel: self.task.cancel.clone(),
+            files: Arc::clone(&self.task.files),
             output,
         }
     }

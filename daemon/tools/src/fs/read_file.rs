@@ -3,15 +3,18 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
 use agentd_domain::{Action, ActionTarget, Capabilities, ToolResult, floor_char_boundary};
 use async_trait::async_trait;
+use ring::digest::{Context, SHA256};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
+use super::save::MAX_FILE;
 use super::workspace::{OpenedFile, Workspace, told, version};
-use super::{Protected, blocking, shown};
+use super::{FileLedger, Protected, blocking, hex, shown};
 use crate::run::interrupted;
 use crate::{About, ToolContext, TypedTool};
 
@@ -20,6 +23,9 @@ const MAX_READ: usize = 2 * 1024 * 1024;
 
 /// Bytes between two looks at the cancellation.
 const CHUNK: u64 = 64 * 1024;
+
+/// Bytes that are read at once to make a check sum.
+const READ_AT_ONCE: usize = 64 * 1024;
 
 /// Longest page in bytes. It leaves room for notes below the limit of a call's output, so that a
 /// page is never cut in its middle.
@@ -77,7 +83,8 @@ impl TypedTool for ReadFile {
 
     async fn run(&self, ctx: &ToolContext, arguments: Arguments, _planned: &Action) -> ToolResult {
         let (workspace, protected) = (ctx.workspace.clone(), self.protected.clone());
-        blocking(ctx, move |cancel| read(&workspace, &protected, &arguments, cancel))
+        let ledger = Arc::clone(&ctx.files);
+        blocking(ctx, move |cancel| read(&workspace, &protected, &ledger, &arguments, cancel))
             .await
             .unwrap_or_else(|refusal| refusal)
     }
@@ -86,12 +93,16 @@ impl TypedTool for ReadFile {
 fn read(
     root: &Path,
     protected: &Protected,
+    ledger: &FileLedger,
     arguments: &Arguments,
     cancel: &CancellationToken,
 ) -> Result<ToolResult, ToolResult> {
     let workspace = Workspace::open(root, protected)?;
-    let OpenedFile { file, metadata, .. } = workspace.open_file(&arguments.path)?;
-    let bytes = read_start(file, cancel)?;
+    let OpenedFile { file, metadata, place } = workspace.open_file(&arguments.path)?;
+    let bytes = read_start(&file, cancel)?;
+    if let Some(sha256) = hash(&bytes, &file, cancel)? {
+        ledger.note(&workspace.absolute(&place), &sha256);
+    }
     if bytes.is_empty() {
         return Ok(ToolResult::empty("[The file is empty.]"));
     }
@@ -108,8 +119,36 @@ fn to_usize(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
+/// SHA-256 in hex of what was read and of what follows it; none when it is too much to be changed.
+fn hash(
+    start: &[u8],
+    mut rest: &File,
+    cancel: &CancellationToken,
+) -> Result<Option<String>, ToolResult> {
+    let mut hash = Context::new(&SHA256);
+    hash.update(start);
+    let (mut total, mut chunk) = (start.len(), vec![0; READ_AT_ONCE]);
+    while start.len() > MAX_READ {
+        if cancel.is_cancelled() {
+            return Err(interrupted());
+        }
+        let read = rest.read(&mut chunk).map_err(|error| {
+            ToolResult::retryable("IO_ERROR", format!("The file cannot be read on: {error}."))
+        })?;
+        total += read;
+        if total > MAX_FILE {
+            return Ok(None);
+        }
+        if read == 0 {
+            break;
+        }
+        hash.update(chunk.get(..read).unwrap_or_default());
+    }
+    Ok(Some(hex(hash.finish().as_ref())))
+}
+
 /// Reads at most one byte more than [`MAX_READ`].
-fn read_start(file: File, cancel: &CancellationToken) -> Result<Vec<u8>, ToolResult> {
+fn read_start(file: &File, cancel: &CancellationToken) -> Result<Vec<u8>, ToolResult> {
     let mut rest = file.take(u64::try_from(MAX_READ).unwrap_or(u64::MAX).saturating_add(1));
     let mut bytes = Vec::new();
     loop {

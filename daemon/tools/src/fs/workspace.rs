@@ -102,6 +102,16 @@ impl<'a> Workspace<'a> {
         std::fs::read_link(handle).map_or(true, |real| real == self.real.join(place))
     }
 
+    /// The directory itself.
+    pub(super) fn dir(&self) -> &Dir {
+        &self.dir
+    }
+
+    /// Refuses a path that is never opened.
+    pub(super) fn check_private(&self, real: &Path) -> Result<(), ToolResult> {
+        self.protected.check_place(real)
+    }
+
     /// Paths that are never opened, without links.
     pub(super) fn private(&self) -> Vec<PathBuf> {
         self.protected.resolved()
@@ -113,7 +123,7 @@ impl<'a> Workspace<'a> {
     }
 
     /// The path below the workspace. Whether it stays there is for the handle to decide.
-    fn relative(&self, path: &str) -> Result<PathBuf, ToolResult> {
+    pub(super) fn relative(&self, path: &str) -> Result<PathBuf, ToolResult> {
         if path.contains('\0') {
             return Err(ToolResult::fatal("INVALID_PATH", "A path cannot hold a NUL character."));
         }

@@ -102,6 +102,7 @@ impl CallHost for Host {
             workspace: PathBuf::from("/"),
             clock: Arc::new(NoClock),
             cancel: self.cancel.clone(),
+            files: Arc::default(),
             output: LiveOutput::nobody(),
         }
     }

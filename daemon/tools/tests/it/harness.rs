@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agentd_domain::{Clock, TimestampMs, ToolResult, ToolStatus};
-use agentd_tools::{CallLimits, LiveOutput, Registry, ToolContext, run_call};
+use agentd_tools::{CallLimits, FileLedger, LiveOutput, Registry, ToolContext, run_call};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -22,6 +22,7 @@ pub(crate) fn context(workspace: &Path) -> ToolContext {
         workspace: workspace.to_owned(),
         clock: Arc::new(FixedClock(1_767_323_045_000)),
         cancel: CancellationToken::new(),
+        files: Arc::default(),
         output: LiveOutput::nobody(),
     }
 }
@@ -32,6 +33,8 @@ pub(crate) struct Place {
     pub(crate) outside: PathBuf,
     pub(crate) workspace: PathBuf,
     pub(crate) registry: Registry,
+    /// What the session has read.
+    pub(crate) files: Arc<FileLedger>,
 }
 
 pub(crate) const SECRET: &str = "not for the model";
@@ -44,7 +47,7 @@ impl Place {
         std::fs::create_dir(&outside).expect("create outside");
         std::fs::create_dir(&workspace).expect("create w");
         std::fs::write(outside.join("victim"), SECRET).expect("write victim");
-        Self { _dir: dir, outside, workspace, registry: Registry::builtin() }
+        Self { _dir: dir, outside, workspace, registry: Registry::builtin(), files: Arc::default() }
     }
 
     pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
@@ -69,7 +72,7 @@ impl Place {
     ) -> ToolResult {
         match self.registry.prepare(tool, &arguments.to_string()) {
             Ok(call) => {
-                let ctx = context(workspace);
+                let ctx = ToolContext { files: Arc::clone(&self.files), ..context(workspace) };
                 match call.plan(&ctx).await {
                     Ok(planned) => {
                         run_call(call, &planned, &ctx, CallLimits::default()).await.result

@@ -1,6 +1,7 @@
 //! The tools through the registry, as the engine calls them.
 #![expect(clippy::expect_used, clippy::panic, reason = "a helper that fails fails the test")]
 
+mod changes;
 mod data;
 mod files;
 mod harness;

@@ -81,6 +81,7 @@ impl Actor {
             reports: self.report_tx.clone(),
             cancel: cancel.clone(),
             times: Times::start(self.state.turn.is_some()),
+            files: Arc::clone(&self.files),
         };
         // The root of its trace: the task around it lasts as long as the session is live.
         let span = tracing::info_span!(

@@ -8,6 +8,46 @@ use super::Told;
 pub(super) fn told() -> Vec<Told> {
     vec![
         (
+            "edit_file",
+            ToolEffect::WorkspaceWrite,
+            json!({
+                "type": "object",
+                "properties": {
+                    "path": {
+                        "type": "string",
+                        "description": "Path of the file, relative to the workspace. It must have \
+                                        been read before."
+                    },
+                    "edits": {
+                        "type": "array",
+                        "minItems": 1,
+                        "maxItems": 100,
+                        "description": "Carried out one after the other; all of them or none.",
+                        "items": {
+                            "type": "object",
+                            "description": "One replacement.",
+                            "properties": {
+                                "old": {
+                                    "type": "string",
+                                    "description": "The text to replace, exactly as it is in the \
+                                                    file and there only once."
+                                },
+                                "new": {
+                                    "type": "string",
+                                    "description": "What takes its place."
+                                },
+                                "replace_all": flag("Replace it wherever it is.")
+                            },
+                            "required": ["old", "new"],
+                            "additionalProperties": false
+                        }
+                    }
+                },
+                "required": ["path", "edits"],
+                "additionalProperties": false
+            }),
+        ),
+        (
             "glob_files",
             ToolEffect::WorkspaceRead,
             json!({
@@ -121,6 +161,34 @@ pub(super) fn told() -> Vec<Told> {
                     }
                 },
                 "required": ["path"],
+                "additionalProperties": false
+            }),
+        ),
+        (
+            "write_file",
+            ToolEffect::WorkspaceWrite,
+            json!({
+                "type": "object",
+                "properties": {
+                    "path": {
+                        "type": "string",
+                        "description": "Path of the file, relative to the workspace. Missing \
+                                        directories are made."
+                    },
+                    "content": {
+                        "type": "string",
+                        "description": "All that the file will hold."
+                    },
+                    "overwrite": flag("Replace a file that exists; it must have been read before."),
+                    "expected_sha256": {
+                        "type": "string",
+                        "minLength": 64,
+                        "maxLength": 64,
+                        "description": "SHA-256 in hex that the file to be replaced has; then it \
+                                        need not have been read."
+                    }
+                },
+                "required": ["path", "content"],
                 "additionalProperties": false
             }),
         ),

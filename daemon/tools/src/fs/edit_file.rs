@@ -1,0 +1,105 @@
+//! Changing parts of a file.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use agentd_domain::{Action, Capabilities, ToolResult};
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::change::{Change, carry_out, check_known};
+use super::edit_text::{Edit, edit};
+use super::workspace::Workspace;
+use super::{FileLedger, Protected, blocking, shown};
+use crate::{About, ToolContext, TypedTool};
+
+/// Arguments of edit_file.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Arguments {
+    /// Path of the file, relative to the workspace. It must have been read before.
+    path: String,
+    /// Carried out one after the other; all of them or none.
+    #[schemars(length(min = 1, max = 100))]
+    edits: Vec<OneEdit>,
+}
+
+/// One replacement.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OneEdit {
+    /// The text to replace, exactly as it is in the file and there only once.
+    old: String,
+    /// What takes its place.
+    new: String,
+    /// Replace it wherever it is.
+    #[serde(default)]
+    replace_all: bool,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct EditFile {
+    pub(crate) protected: Protected,
+}
+
+#[async_trait]
+impl TypedTool for EditFile {
+    type Arguments = Arguments;
+
+    fn about(&self) -> About {
+        About {
+            name: "edit_file",
+            description: "Replaces parts of a file of the workspace and shows the diff. Line \
+                          endings and encoding are kept.",
+            capabilities: Capabilities::WORKSPACE_WRITE,
+            aliases: &["editFile"],
+        }
+    }
+
+    async fn plan(&self, ctx: &ToolContext, arguments: &Arguments) -> Result<Action, ToolResult> {
+        let (root, protected) = (ctx.workspace.clone(), self.protected.clone());
+        let (ledger, arguments) = (Arc::clone(&ctx.files), arguments.clone());
+        blocking(ctx, move |_cancel| {
+            Ok(make(&root, &protected, &ledger, &arguments)?.action("edit"))
+        })
+        .await
+    }
+
+    async fn run(&self, ctx: &ToolContext, arguments: Arguments, planned: &Action) -> ToolResult {
+        let (root, protected) = (ctx.workspace.clone(), self.protected.clone());
+        let (ledger, planned) = (Arc::clone(&ctx.files), planned.clone());
+        blocking(ctx, move |cancel| {
+            let workspace = Workspace::open(&root, &protected)?;
+            carry_out(&workspace, &ledger, &planned, cancel, || {
+                make(&root, &protected, &ledger, &arguments)
+            })
+        })
+        .await
+        .unwrap_or_else(|refusal| refusal)
+    }
+}
+
+fn make(
+    root: &Path,
+    protected: &Protected,
+    ledger: &FileLedger,
+    arguments: &Arguments,
+) -> Result<Change, ToolResult> {
+    let target = Workspace::open(root, protected)?.target(&arguments.path)?;
+    let Some(content) = &target.content else {
+        return Err(ToolResult::fatal(
+            "NOT_FOUND",
+            format!("There is no '{}'; write_file makes files.", shown(&arguments.path)),
+        ));
+    };
+    check_known(ledger, &target)?;
+    let edits: Vec<Edit<'_>> = arguments
+        .edits
+        .iter()
+        .map(|edit| Edit { old: &edit.old, new: &edit.new, replace_all: edit.replace_all })
+        .collect();
+    let edited = edit(content, &edits)?;
+    Ok(Change { target, new: edited.content, notes: edited.notes })
+}
