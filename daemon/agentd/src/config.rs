@@ -8,6 +8,7 @@ mod load;
 mod otel;
 mod permission;
 mod roles;
+mod sandbox;
 mod schema;
 mod submit;
 mod template;
@@ -18,6 +19,7 @@ pub use otel::OtelConfig;
 pub(crate) use otel::check_endpoint;
 pub use permission::PermissionConfig;
 pub use roles::{DEFAULT_ENDPOINT, Endpoints, OwnModels, RoleConfig, RolesConfig};
+pub use sandbox::{SandboxBackend, SandboxConfig};
 pub use schema::{
     Config, DaemonConfig, LogConfig, LogFormat, MetricsConfig, ProviderConfig, ProviderKind,
     RemoteConfig, ResumeSetting, SessionConfig, SocketAccess, StoreConfig, TitleSetting,

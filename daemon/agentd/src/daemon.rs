@@ -11,12 +11,13 @@ use std::time::Duration;
 
 use agentd_domain::{Clock, ErrorKind, IdSource};
 use agentd_engine::{Engine, EngineDeps, RandomIds, SystemClock};
+use agentd_sandbox::Programs;
 use agentd_shared::paths::check_socket_path;
 use agentd_shared::{Paths, PathsError, ensure_config_dir, ensure_private_dir};
 use agentd_store::{
     CrashPoints, InstanceLock, LockError, OpenError, Opened, SledOptions, SledStore, Store,
 };
-use agentd_tools::{RegisterError, Registry, Tool};
+use agentd_tools::{RegisterError, Registry, Tool, run_command};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -74,6 +75,8 @@ pub struct DaemonOptions {
     pub supervisor: Supervisor,
     /// How a successor is started; none: nobody can take over.
     pub relaunch: Option<Relaunch>,
+    /// This program, which then gives `sandbox-exec` to the sandbox; none: no programs are run.
+    pub sandbox_helper: Option<PathBuf>,
     /// The newest log records, when logging was set up for this daemon.
     pub log_ring: Option<LogRing>,
     /// What exports traces, when its layer was set up for this daemon; none: as the configuration
@@ -96,6 +99,7 @@ impl DaemonOptions {
             log_level: None,
             supervisor: Supervisor::default(),
             relaunch: None,
+            sandbox_helper: None,
             log_ring: None,
             traces: None,
         }
@@ -228,6 +232,7 @@ impl Daemon {
             log_level,
             supervisor,
             relaunch,
+            sandbox_helper,
             log_ring,
             traces,
         } = options;
@@ -257,12 +262,18 @@ impl Daemon {
         // A start may be long after a crash.
         notifier.extend(LONG_START);
         let (store, warnings) = open_store(&paths, &loaded.config, crash_points.clone()).await?;
-        let mut tools = Registry::builtin_keeping_private(vec![
+        let private = vec![
             paths.config_dir.clone(),
             paths.data_dir.clone(),
             paths.state_dir.clone(),
             paths.runtime_dir.clone(),
-        ]);
+        ];
+        let mut tools = Registry::builtin_keeping_private(private.clone());
+        if let Some(helper) = sandbox_helper {
+            let sandbox = &loaded.config.sandbox;
+            let programs = Programs::new(sandbox.choice(), sandbox.policy(helper, private));
+            tools.register(run_command(Arc::new(programs)))?;
+        }
         for tool in extra_tools {
             tools.register(tool)?;
         }

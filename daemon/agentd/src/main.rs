@@ -160,6 +160,13 @@ fn run(arguments: Arguments, paths: Paths, mut supervisor: Supervisor) -> ExitCo
             None
         }
     };
+    options.sandbox_helper = match std::env::current_exe() {
+        Ok(program) => Some(program),
+        Err(error) => {
+            tracing::warn!(%error, "the program's own path is not known: no commands are run");
+            None
+        }
+    };
     options.supervisor = supervisor;
     options.socket = arguments.socket;
     options.env = env;

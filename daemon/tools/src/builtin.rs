@@ -3,12 +3,15 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use agentd_sandbox::Programs;
+
 use crate::compute::{calculator::Calculator, date_math::DateMath, text_length::TextLength};
 use crate::data::{hash_file::HashFile, list_archive::ListArchive};
 use crate::fs::{
     Protected, edit_file::EditFile, glob_files::GlobFiles, grep_files::GrepFiles,
     list_dir::ListDir, read_file::ReadFile, write_file::WriteFile,
 };
+use crate::process::run_command::RunCommand;
 use crate::system::{os_info::OsInfo, time::Time};
 use crate::{Tool, tool};
 
@@ -30,4 +33,9 @@ pub(crate) fn tools(private: Vec<PathBuf>) -> Vec<Arc<dyn Tool>> {
         tool(Time),
         tool(WriteFile { protected }),
     ]
+}
+
+/// The tool that runs commands, for a daemon that can.
+pub fn run_command(programs: Arc<Programs>) -> Arc<dyn Tool> {
+    tool(RunCommand { programs })
 }

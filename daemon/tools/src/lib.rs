@@ -15,6 +15,7 @@ mod fs;
 mod live_output;
 mod nearest;
 mod permission;
+mod process;
 mod registry;
 mod run;
 mod scheduler;
@@ -22,6 +23,7 @@ mod schema;
 mod system;
 mod tool;
 
+pub use builtin::run_command;
 pub use fs::FileLedger;
 pub use live_output::LiveOutput;
 pub use permission::{Permission, PermissionRequest, permit, rules_for};

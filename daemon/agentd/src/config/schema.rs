@@ -10,6 +10,7 @@ use super::BudgetConfig;
 use super::otel::OtelConfig;
 use super::permission::PermissionConfig;
 use super::roles::{Endpoints, OwnModels, RolesConfig};
+use super::sandbox::SandboxConfig;
 use super::submit::SubmitConfig;
 
 /// The whole configuration.
@@ -22,6 +23,8 @@ pub struct Config {
     pub session: SessionConfig,
     /// What agents may do without asking.
     pub permission: PermissionConfig,
+    /// What programs that agents run are shut in by.
+    pub sandbox: SandboxConfig,
     /// How messages come in.
     pub submit: SubmitConfig,
     /// What may be used before requests are refused.
@@ -500,6 +503,7 @@ impl Config {
             return Err(BadValue::new(key.to_owned(), problem));
         }
         self.otel.check()?;
+        self.sandbox.check()?;
         self.provider.check("provider")?;
         self.check_roles()
     }
@@ -562,6 +566,16 @@ impl Config {
         }
         if self.log.format != new.log.format {
             keys.push("log.format".to_owned());
+        }
+        let (old, new_sandbox) = (&self.sandbox, &new.sandbox);
+        for (key, is_changed) in [
+            ("sandbox.backend", old.backend != new_sandbox.backend),
+            ("sandbox.readable_paths", old.readable_paths != new_sandbox.readable_paths),
+            ("sandbox.path", old.path != new_sandbox.path),
+        ] {
+            if is_changed {
+                keys.push(key.to_owned());
+            }
         }
         // Certificates are read again on a reload; whether there are any is not changed by one.
         let (old, new) = (&self.remote, &new.remote);

@@ -80,6 +80,12 @@ pub const TEMPLATE: &str = r#"# agentd and its clients. Every key may be left ou
 [permission]
 #mode = "ask"            # of sessions that say nothing: plan, ask, auto-edit, full
 
+[sandbox]
+#backend = "auto"        # what programs that agents run are shut in by: bubblewrap, else landlock, else nothing runs;
+#                         # or one of these alone; "none" shuts nothing in
+#readable_paths = []      # beside the system's, such as toolchains in a home
+#path = ""               # PATH of programs; empty: the system's directories
+
 [submit]
 #per_client_per_second = 10  # messages of one client; 0: no limit
 #per_client_burst = 20

@@ -25,6 +25,7 @@ mod recovery;
 mod remote_access;
 mod remote_connections;
 mod remote_world;
+mod run_command;
 mod sessions;
 mod supervised;
 mod titles;

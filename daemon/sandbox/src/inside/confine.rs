@@ -11,6 +11,7 @@ use landlock::{
     PathFd, Ruleset, RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetStatus,
     Scope,
 };
+use rustix::fs::Mode;
 use rustix::process::{Resource, Rlimit, setrlimit};
 
 use super::{Confinement, Paths, Sockets, filters, processes};
@@ -32,6 +33,8 @@ pub(super) fn confine(confinement: &Confinement, argv: &[OsString]) -> Result<Ex
     std::env::set_current_dir(cwd)
         .map_err(|error| format!("directory {} cannot be entered: {error}", cwd.display()))?;
     close_fds::set_fds_cloexec(FIRST_OTHER, &[]);
+    // The daemon's own files are for its user alone; what a build makes need not be.
+    rustix::process::umask(Mode::from_raw_mode(0o022));
     limit(limits, *counts_own_processes)?;
     rustix::thread::set_no_new_privs(true).map_err(|error| error.to_string())?;
     if let Some(paths) = paths {

@@ -1,0 +1,234 @@
+//! Commands in the sandbox, with the daemon's binary as its helper.
+
+use std::fs;
+use std::os::unix::fs::chown;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use agentd::config::SandboxConfig;
+use agentd_domain::{Action, ActionTarget, ToolResult, ToolStatus};
+use agentd_engine::SystemClock;
+use agentd_sandbox::{Backend, Choice, Programs};
+use agentd_tools::{CallLimits, LiveOutput, Registry, ToolContext, run_call, run_command};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+struct Place {
+    workspace: TempDir,
+    hidden: TempDir,
+    registry: Registry,
+}
+
+/// As whom commands run when the tests are root's.
+const NOBODY: u32 = 65_534;
+
+fn directory() -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    if rustix::process::geteuid().is_root() {
+        chown(dir.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+    dir
+}
+
+fn place(choice: Choice, helper: &str) -> Place {
+    let hidden = directory();
+    let policy =
+        SandboxConfig::default().policy(PathBuf::from(helper), vec![hidden.path().to_owned()]);
+    let mut registry = Registry::builtin();
+    registry.register(run_command(Arc::new(Programs::new(choice, policy)))).unwrap();
+    Place { workspace: directory(), hidden, registry }
+}
+
+fn boxed() -> Place {
+    place(Choice::Auto, env!("CARGO_BIN_EXE_agentd"))
+}
+
+impl Place {
+    fn context(&self) -> ToolContext {
+        ToolContext {
+            workspace: self.workspace.path().to_owned(),
+            clock: Arc::new(SystemClock),
+            cancel: CancellationToken::new(),
+            output: LiveOutput::nobody(),
+        }
+    }
+
+    async fn planned(&self, arguments: &Value) -> Result<Action, ToolResult> {
+        let call = self.registry.prepare("run_command", &arguments.to_string())?;
+        call.plan(&self.context()).await
+    }
+
+    async fn call_in(&self, ctx: &ToolContext, arguments: Value) -> ToolResult {
+        let prepared = self.registry.prepare("run_command", &arguments.to_string());
+        let call = match prepared {
+            Ok(call) => call,
+            Err(refused) => return refused,
+        };
+        match call.plan(ctx).await {
+            Ok(planned) => {
+                let limits = CallLimits::of(&call);
+                run_call(call, &planned, ctx, limits).await.result
+            }
+            Err(refused) => refused,
+        }
+    }
+
+    async fn call(&self, arguments: Value) -> ToolResult {
+        self.call_in(&self.context(), arguments).await
+    }
+
+    async fn bash(&self, command: &str) -> ToolResult {
+        self.call(json!({ "command": command })).await
+    }
+}
+
+#[tokio::test]
+async fn a_command_gives_its_output_its_errors_and_its_exit_code() {
+    let place = boxed();
+    let result = place.bash("echo out; echo err >&2; echo x > made").await;
+    assert_eq!(result.output, "out\n[stderr]\nerr\n");
+    assert_eq!((result.status, result.exit_code), (ToolStatus::Success, Some(0)));
+    assert!(result.workspace_changed);
+    assert_eq!(fs::read_to_string(place.workspace.path().join("made")).unwrap(), "x\n");
+    let result = place.bash("echo no; exit 3").await;
+    assert_eq!(result.output, "no\n[exit code 3]");
+    assert_eq!((result.status, result.exit_code), (ToolStatus::Partial, Some(3)));
+    assert_eq!(result.error_code, "COMMAND_NONZERO_EXIT");
+    let result = place.call(json!({ "argv": ["printf", "%s|", "a b", "$HOME", "*"] })).await;
+    assert_eq!(result.output, "a b|$HOME|*|");
+    assert_eq!(place.bash("true").await.output, "[no output]");
+    assert_eq!(place.bash("kill -9 $$").await.exit_code, Some(137));
+}
+
+#[tokio::test]
+async fn a_command_is_planned_with_what_keeps_it_in() {
+    let place = boxed();
+    fs::create_dir(place.workspace.path().join("d")).unwrap();
+    let target = |arguments: Value| {
+        let place = &place;
+        async move { place.planned(&arguments).await.unwrap().targets.remove(0) }
+    };
+    let ActionTarget::Run { argv, cwd, confinement } =
+        target(json!({ "command": "ls -l", "cwd": "d/../d", "read_only": true })).await
+    else {
+        panic!("a run")
+    };
+    assert_eq!((argv.join(" ").as_str(), cwd.as_str()), ("bash -c ls -l", "d"));
+    let confinement = confinement.unwrap();
+    assert!(!confinement.writes && !confinement.network);
+    assert!(["bubblewrap", "landlock"].contains(&confinement.backend.as_str()));
+    let written =
+        place.call(json!({ "command": "touch x; ls", "cwd": "d", "read_only": true })).await;
+    assert!(!written.workspace_changed);
+    assert!(!place.workspace.path().join("d/x").exists(), "{written:?}");
+    let open = self::place(Choice::Only(Backend::None), env!("CARGO_BIN_EXE_agentd"));
+    let action = open.planned(&json!({ "command": "ls" })).await.unwrap();
+    assert!(matches!(&action.targets[..], [ActionTarget::Run { confinement: None, .. }]));
+    assert_eq!(action.summary, "run ls");
+}
+
+#[tokio::test]
+async fn sb_01_without_a_sandbox_the_command_is_not_run_and_one_line_says_why() {
+    let place = place(Choice::Auto, "/nonexistent");
+    let refused = place.bash("touch made").await;
+    assert_eq!(refused.error_code, "TOOL_PROCESS_UNAVAILABLE");
+    assert!(refused.output.contains("no sandbox works here"), "{refused:?}");
+    assert!(!place.workspace.path().join("made").exists());
+}
+
+#[tokio::test]
+async fn arguments_that_cannot_be_run_are_refused_with_their_name() {
+    let place = boxed();
+    for (arguments, code, words) in [
+        (json!({}), "TOOL_ARGUMENT_VALIDATION_FAILED", "give either command"),
+        (json!({"command": "ls", "argv": ["ls"]}), "TOOL_ARGUMENT_VALIDATION_FAILED", "either"),
+        (json!({"command": " "}), "TOOL_ARGUMENT_VALIDATION_FAILED", "command is empty"),
+        (json!({"argv": []}), "TOOL_ARGUMENT_VALIDATION_FAILED", "argv needs a program"),
+        (json!({"command": "ls", "timeout_s": 121}), "TOOL_ARGUMENT_VALIDATION_FAILED", "1 to 120"),
+        (json!({"command": "ls", "cwd": "../.."}), "PATH_OUTSIDE_WORKSPACE", "outside"),
+        (json!({"command": "ls", "cwd": "none"}), "INVALID_PATH", "cannot be opened"),
+    ] {
+        let refused = place.call(arguments.clone()).await;
+        assert_eq!(refused.error_code, code, "{arguments}: {refused:?}");
+        assert!(refused.output.contains(words), "{arguments}: {refused:?}");
+    }
+    for alias in ["toolkit_exec", "runCommand"] {
+        assert!(place.registry.find(alias).is_some(), "{alias}");
+    }
+}
+
+#[tokio::test]
+async fn sh_02_a_command_that_takes_too_long_is_ended_with_what_it_wrote_so_far() {
+    let place = boxed();
+    let result = place
+        .call(json!({ "command": "echo so far; trap '' TERM; sleep 60 | cat", "timeout_s": 1 }))
+        .await;
+    assert_eq!(result.output, "so far\n[Timed out after 1 s and was ended.]");
+    assert_eq!(
+        (result.status, result.error_code.as_str()),
+        (ToolStatus::RetryableError, "TOOL_TIMEOUT")
+    );
+    assert!(result.workspace_changed);
+}
+
+#[tokio::test]
+async fn sh_01_a_command_with_a_background_child_returns_and_says_so() {
+    let place = boxed();
+    let result = place.bash("sleep 600 & echo hi").await;
+    assert_eq!(result.output, "hi\n[1 of its processes still ran and were ended.]");
+    assert_eq!(result.exit_code, Some(0));
+}
+
+#[tokio::test]
+async fn sh_03_programs_that_want_a_terminal_end_at_once() {
+    let place = boxed();
+    let setup = "git init -q . && git config user.name n && git config user.email e@e && \
+                 for i in 1 2 3; do git commit -q --allow-empty -m c$i; done";
+    assert_eq!(place.bash(setup).await.exit_code, Some(0));
+    assert!(place.bash("git log").await.output.contains("c3"));
+    for command in ["git commit --allow-empty", "git rebase -i HEAD~2", "sudo -n ls /root"] {
+        let result = place.bash(command).await;
+        assert_eq!(result.status, ToolStatus::Partial, "{command}: {result:?}");
+    }
+    assert_eq!(place.bash("python3 -c 'input()'").await.status, ToolStatus::Partial);
+    assert_eq!(place.bash("cat").await.output, "[no output]");
+}
+
+#[tokio::test]
+async fn sc_03_nothing_of_the_daemon_reaches_a_command() {
+    let place = boxed();
+    let secret = place.hidden.path().join("config.toml");
+    fs::write(&secret, "api_key = 'KEY'").unwrap();
+    let script = format!("cat {}; env; tr '\\0' '\\n' < /proc/$PPID/environ", secret.display());
+    let result = place.bash(&script).await;
+    for words in ["KEY", "CARGO", "NEXTEST"] {
+        assert!(!result.output.contains(words), "{words}: {result:?}");
+    }
+}
+
+#[tokio::test]
+async fn en_02_output_that_is_no_text_harms_only_that_spot() {
+    let place = boxed();
+    let result = place.bash(r"printf 'a\xed\xa0\x80b \e[31mred\e[0m\n'").await;
+    assert_eq!(result.output, "a\u{fffd}\u{fffd}\u{fffd}b red\n");
+    let long = place.bash("head -c 5000000 /dev/zero | tr '\\0' x; echo; echo end").await;
+    assert!(long.output.ends_with("x\nend\n"), "{}", long.output.len());
+    assert!(long.output.contains("bytes are left out"));
+    assert!(long.output.len() < 66 * 1024, "{}", long.output.len());
+}
+
+#[tokio::test]
+async fn what_a_command_writes_is_shown_while_it_runs_and_a_cancel_ends_it() {
+    let place = boxed();
+    let (output, mut shown) = LiveOutput::channel();
+    let ctx = ToolContext { output, ..place.context() };
+    let cancel = ctx.cancel.clone();
+    let running = async { place.call_in(&ctx, json!({ "command": "echo up; sleep 60" })).await };
+    let watching = async {
+        assert_eq!(shown.recv().await.as_deref(), Some("up\n"));
+        cancel.cancel();
+    };
+    let (result, ()) = tokio::join!(running, watching);
+    assert_eq!(result.status, ToolStatus::Interrupted);
+}

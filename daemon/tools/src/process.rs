@@ -1,0 +1,4 @@
+//! Tools that run programs.
+
+mod capture;
+pub(crate) mod run_command;
