@@ -50,6 +50,7 @@ impl Place {
             workspace: self.workspace.path().to_owned(),
             clock: Arc::new(SystemClock),
             cancel: CancellationToken::new(),
+            files: Arc::default(),
             output: LiveOutput::nobody(),
         }
     }
