@@ -10,6 +10,7 @@ mod event;
 mod model;
 mod session;
 mod status;
+mod todo;
 mod tool;
 mod usage;
 
@@ -49,6 +50,7 @@ enum_name!(interrupt_reason, InterruptReason, "INTERRUPT_REASON_");
 enum_name!(completeness, MessageCompleteness, "MESSAGE_COMPLETENESS_");
 enum_name!(tool_effect, ToolEffect, "TOOL_EFFECT_");
 enum_name!(tool_status, ToolStatus, "TOOL_STATUS_");
+enum_name!(todo_status, TodoStatus, "TODO_STATUS_");
 enum_name!(result_source, ResultSource, "RESULT_SOURCE_");
 enum_name!(question_kind, QuestionKind, "QUESTION_KIND_");
 enum_name!(usage_purpose, UsagePurpose, "USAGE_PURPOSE_");

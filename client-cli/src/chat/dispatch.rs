@@ -238,6 +238,12 @@ impl Conversation<'_> {
                 self.say(sessions::show::lines(&detail));
             }
             SlashCommand::Usage => self.show_usage(argument).await?,
+            SlashCommand::Todo => {
+                // The list may be older than what was read of the session.
+                let detail = sessions::show::fetch(&self.client, &self.session_id).await?;
+                let todo = lines::todo(&detail.todo.unwrap_or_default());
+                self.say(todo.lines().map(str::to_owned).collect());
+            }
             SlashCommand::Trace => self.trace(argument).await?,
             SlashCommand::Clear => self.clear(),
             SlashCommand::Export => self.export(argument).await?,

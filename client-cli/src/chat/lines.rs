@@ -139,6 +139,9 @@ pub(crate) fn notes(event: &v1::Event, me: &str) -> Option<Line> {
                 format!("◆ effort from the next turn on{}: {effort}", by(changed.by.as_ref(), me)),
             )
         }
+        Body::TodoListChanged(changed) => {
+            line(Tone::Dim, todo(&changed.list.clone().unwrap_or_default()))
+        }
         Body::QuestionAnswered(answered) if !answered.choice.is_empty() => {
             let choice = one_line(&answered.choice, NAME_WIDTH);
             line(Tone::Dim, format!("◆ answered: {choice}{}", by(answered.by.as_ref(), me)))
@@ -149,6 +152,27 @@ pub(crate) fn notes(event: &v1::Event, me: &str) -> Option<Line> {
         }
         _ => return None,
     })
+}
+
+/// What the session has set out to do, a line for each step.
+pub(super) fn todo(list: &v1::TodoList) -> String {
+    if list.items.is_empty() {
+        return "◆ nothing is left on the list".to_owned();
+    }
+    let completed =
+        list.items.iter().filter(|item| item.status() == v1::TodoStatus::Completed).count();
+    let title = one_line(&list.title, DETAIL_WIDTH);
+    let title = if title.is_empty() { "to do" } else { &title };
+    let heading = format!("◆ {title}: {completed} of {} done", list.items.len());
+    let step = |item: &v1::TodoItem| {
+        let mark = match item.status() {
+            v1::TodoStatus::Completed => '✓',
+            v1::TodoStatus::Running => '▸',
+            v1::TodoStatus::Pending | v1::TodoStatus::Unspecified => '·',
+        };
+        format!("  {mark} {}", one_line(&item.label, DETAIL_WIDTH))
+    };
+    std::iter::once(heading).chain(list.items.iter().map(step)).collect::<Vec<_>>().join("\n")
 }
 
 fn tool_result(call: &v1::ToolCallFinished) -> Line {
@@ -244,6 +268,31 @@ mod tests {
     fn check(body: Body, expect: Option<&str>) {
         let event = v1::Event { seq: 1, body: Some(body), ..Default::default() };
         assert_eq!(notes(&event, "me").map(|line| line.text).as_deref(), expect);
+    }
+
+    #[test]
+    fn a_todo_list_is_shown_whole() {
+        let item = |label: &str, status: v1::TodoStatus| v1::TodoItem {
+            label: label.into(),
+            status: status.into(),
+        };
+        let list = v1::TodoList {
+            title: "fix\u{1b}[2J".into(),
+            items: vec![
+                item("look", v1::TodoStatus::Completed),
+                item("edit\nall", v1::TodoStatus::Running),
+                item("test", v1::TodoStatus::Pending),
+            ],
+            revision: 3,
+        };
+        check(
+            Body::TodoListChanged(v1::TodoListChanged { list: Some(list) }),
+            Some("◆ fix\\u{1b}[2J: 1 of 3 done\n  ✓ look\n  ▸ edit all\n  · test"),
+        );
+        check(
+            Body::TodoListChanged(v1::TodoListChanged { list: None }),
+            Some("◆ nothing is left on the list"),
+        );
     }
 
     #[test]

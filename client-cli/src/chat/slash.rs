@@ -23,6 +23,8 @@ pub(crate) enum SlashCommand {
     Stats,
     /// Shows what requests used and cost.
     Usage,
+    /// Shows what the session has set out to do.
+    Todo,
     /// Shows the newest events.
     Trace,
     /// Clears the screen.
@@ -153,6 +155,13 @@ pub(crate) const TABLE: &[Entry] = &[
         &["usage", "cost"],
         "[all]",
         "what requests used and cost in 30 days, by model",
+        Completes::Nothing,
+    ),
+    entry(
+        SlashCommand::Todo,
+        &["todo"],
+        "",
+        "what this session has set out to do",
         Completes::Nothing,
     ),
     entry(SlashCommand::Trace, &["trace"], "[N]", "show the newest N events", Completes::Nothing),

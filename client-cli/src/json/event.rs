@@ -4,6 +4,7 @@ use agentd_proto::v1;
 use agentd_proto::v1::event::Body as Wire;
 use serde::Serialize;
 
+use super::todo::TodoView;
 use super::tool::{CallFinishedView, CallStartedView};
 
 /// One event.
@@ -73,7 +74,9 @@ enum Body<'a> {
         model: &'a str,
         effort_requested: String,
         effort_effective: String,
+        reminder: &'a str,
     },
+    TodoListChanged(Option<TodoView<'a>>),
     TurnSuspended {
         reason: String,
     },
@@ -208,13 +211,18 @@ impl<'a> From<&'a Wire> for Body<'a> {
                 model,
                 effort_requested,
                 effort_effective,
+                reminder,
             }) => Self::TurnStarted {
+                reminder,
                 item_ids,
                 provider,
                 model,
                 effort_requested: super::effort(*effort_requested),
                 effort_effective: super::effort(*effort_effective),
             },
+            Wire::TodoListChanged(v1::TodoListChanged { list }) => {
+                Self::TodoListChanged(view(list.as_ref()))
+            }
             Wire::TurnSuspended(v1::TurnSuspended { reason }) => {
                 Self::TurnSuspended { reason: super::suspend_reason(*reason) }
             }

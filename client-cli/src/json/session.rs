@@ -4,6 +4,7 @@ use agentd_proto::v1;
 use serde::Serialize;
 
 use super::event::{AuthorView, CostView, OriginView, ParticipantView, QuestionView, UsageView};
+use super::todo::TodoView;
 
 /// A session as lists show it.
 #[derive(Debug, Serialize)]
@@ -109,16 +110,18 @@ pub(crate) struct DetailView<'a> {
     queue: Vec<QueuedView<'a>>,
     open_questions: Vec<QuestionView<'a>>,
     participants: Vec<ParticipantView<'a>>,
+    todo: Option<TodoView<'a>>,
 }
 
 impl<'a> From<&'a v1::GetSessionResponse> for DetailView<'a> {
     fn from(detail: &'a v1::GetSessionResponse) -> Self {
-        let v1::GetSessionResponse { session, queue, open_questions, participants } = detail;
+        let v1::GetSessionResponse { session, queue, open_questions, participants, todo } = detail;
         Self {
             session: session.as_ref().map(SessionView::from),
             queue: queue.iter().map(QueuedView::from).collect(),
             open_questions: open_questions.iter().map(QuestionView::from).collect(),
             participants: participants.iter().map(ParticipantView::from).collect(),
+            todo: todo.as_ref().map(TodoView::from),
         }
     }
 }

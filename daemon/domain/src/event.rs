@@ -14,8 +14,8 @@ use self::record::{BodyOfKind, Record};
 use crate::{
     Action, Author, CallId, CallMetrics, ClientMessageId, Cost, Effort, EffortChoice, ErrorReport,
     Evidence, ForkOrigin, InterruptReason, ItemId, NativeBlocks, Priority, QuestionId,
-    QuestionKind, Seq, SuspendReason, TimestampMs, ToolCall, ToolEffect, ToolResult, ToolStatus,
-    TurnEnd, TurnId, Usage, UsagePurpose,
+    QuestionKind, Seq, SuspendReason, TimestampMs, TodoList, ToolCall, ToolEffect, ToolResult,
+    ToolStatus, TurnEnd, TurnId, Usage, UsagePurpose,
 };
 
 /// One durable event.
@@ -188,6 +188,7 @@ bodies! {
     Notice => "notice",
     EffortChanged => "effort_changed",
     MessageExpired => "message_expired",
+    TodoListChanged => "todo_list_changed",
 }
 
 /// An event of a kind that this build does not know, kept as it was stored.
@@ -355,6 +356,9 @@ pub struct TurnStarted {
     /// Effort asked for and given; none when none was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<EffortChoice>,
+    /// What the model is reminded of beside the messages, such as unfinished work; empty: nothing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reminder: String,
 }
 
 /// A turn stands still; a question or a policy decides how it goes on.
@@ -511,8 +515,16 @@ impl ToolCallFinished {
         output_bytes: u64,
         elapsed_ms: u64,
     ) -> Self {
-        let ToolResult { status, output, error_code, evidence, diff, exit_code, workspace_changed } =
-            result;
+        let ToolResult {
+            status,
+            output,
+            error_code,
+            evidence,
+            diff,
+            exit_code,
+            workspace_changed,
+            todo: _,
+        } = result;
         Self {
             call_id,
             name,
@@ -528,6 +540,13 @@ impl ToolCallFinished {
             metrics: CallMetrics::default(),
         }
     }
+}
+
+/// What the session has set out to do is this from now on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TodoListChanged {
+    /// The whole list.
+    pub list: TodoList,
 }
 
 /// The turn waits for an answer from any attached terminal.

@@ -18,6 +18,7 @@ mod priority;
 mod question;
 mod session;
 mod time;
+mod todo;
 mod tool;
 mod turn;
 mod usage;
@@ -32,9 +33,9 @@ pub use event::{
     AssistantMessage, AttemptRestarted, Completeness, ContextTrimmed, DecodeEventError, Delivery,
     EffortChanged, Event, EventBody, MessageAccepted, MessageExpired, MessageWithdrawn,
     MessagesDelivered, ModelChanged, Notice, NoticeLevel, QuestionAnswered, QuestionAsked,
-    SessionCreated, SessionRenamed, TitleSource, ToolCallFinished, ToolCallStarted, TurnCompleted,
-    TurnFailed, TurnInterrupted, TurnResumed, TurnStarted, TurnSuspended, UnknownEvent,
-    UsageRecorded,
+    SessionCreated, SessionRenamed, TitleSource, TodoListChanged, ToolCallFinished,
+    ToolCallStarted, TurnCompleted, TurnFailed, TurnInterrupted, TurnResumed, TurnStarted,
+    TurnSuspended, UnknownEvent, UsageRecorded,
 };
 pub use id::{CallId, ClientMessageId, IdError, ItemId, QuestionId, Seq, SessionId, TurnId};
 pub use native::NativeBlocks;
@@ -46,6 +47,7 @@ pub use priority::Priority;
 pub use question::{CHOICE_CONTINUE, CHOICE_STOP, QuestionKind};
 pub use session::{ForkOrigin, SessionRecord, SessionStatus, Title, TitleError};
 pub use time::TimestampMs;
+pub use todo::{TodoItem, TodoList, TodoStatus};
 pub use tool::{
     CallMetrics, Capabilities, Evidence, ResultSource, ToolCall, ToolEffect, ToolResult, ToolSpec,
     ToolStatus,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::CallId;
+use crate::{CallId, TodoList};
 
 /// A request of the model to run a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -166,6 +166,8 @@ pub struct ToolResult {
     pub exit_code: Option<i32>,
     /// True when the workspace may have changed, also when the call failed.
     pub workspace_changed: bool,
+    /// What the session has set out to do from now on; none: that stays as it is.
+    pub todo: Option<Box<TodoList>>,
 }
 
 impl ToolResult {
@@ -179,6 +181,7 @@ impl ToolResult {
             diff: String::new(),
             exit_code: None,
             workspace_changed: false,
+            todo: None,
         }
     }
 

@@ -13,7 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use agentd_domain::{
-    Author, Effort, ItemId, QuestionAsked, QuestionId, Seq, SessionId, SessionRecord, Title, TurnId,
+    Author, Effort, ItemId, QuestionAsked, QuestionId, Seq, SessionId, SessionRecord, Title,
+    TodoList, TurnId,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -57,6 +58,8 @@ pub struct SessionView {
     pub open_questions: Vec<QuestionAsked>,
     /// Terminals attached now.
     pub participants: Vec<Participant>,
+    /// What it has set out to do.
+    pub todo: TodoList,
 }
 
 /// Where the answer to a command goes.

@@ -11,6 +11,7 @@ use crate::fs::{
     Protected, edit_file::EditFile, glob_files::GlobFiles, grep_files::GrepFiles,
     list_dir::ListDir, read_file::ReadFile, write_file::WriteFile,
 };
+use crate::planning::manage_todo_list::ManageTodoList;
 use crate::process::run_command::RunCommand;
 use crate::system::{os_info::OsInfo, time::Time};
 use crate::{Tool, tool};
@@ -27,6 +28,7 @@ pub(crate) fn tools(private: Vec<PathBuf>) -> Vec<Arc<dyn Tool>> {
         tool(HashFile { protected: protected.clone() }),
         tool(ListArchive { protected: protected.clone() }),
         tool(ListDir { protected: protected.clone() }),
+        tool(ManageTodoList),
         tool(OsInfo),
         tool(ReadFile { protected: protected.clone() }),
         tool(TextLength),

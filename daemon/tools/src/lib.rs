@@ -15,6 +15,7 @@ mod fs;
 mod live_output;
 mod nearest;
 mod permission;
+mod planning;
 mod process;
 mod registry;
 mod run;
@@ -30,6 +31,6 @@ pub use permission::{Permission, PermissionRequest, permit, rules_for};
 pub use registry::{PreparedCall, RegisterError, Registry};
 pub use run::{CallLimits, CallOutcome, plan_call, run_call};
 pub use scheduler::{
-    BatchCall, BatchReport, CallHost, Permit, SchedulerLimits, TurnMemory, run_batch,
+    BatchCall, BatchReport, CallEnd, CallHost, Permit, SchedulerLimits, TurnMemory, run_batch,
 };
 pub use tool::{About, Tool, ToolContext, TypedTool, tool};

@@ -14,7 +14,7 @@ mod segments;
 use std::collections::HashMap;
 
 use agentd_domain::{
-    Action, CallMetrics, ResultSource, ToolCall, ToolCallFinished, ToolResult, ToolStatus,
+    Action, CallMetrics, ResultSource, TodoList, ToolCall, ToolCallFinished, ToolResult, ToolStatus,
 };
 use async_trait::async_trait;
 use futures_util::StreamExt as _;
@@ -89,17 +89,22 @@ pub trait CallHost: Sync {
     ) -> Result<(), Self::Stop>;
 
     /// The call has its result. Called in the order of the calls in the answer.
-    async fn finished(
-        &mut self,
-        call: &ToolCall,
-        finished: ToolCallFinished,
-    ) -> Result<(), Self::Stop>;
+    async fn finished(&mut self, call: &ToolCall, end: CallEnd) -> Result<(), Self::Stop>;
 
     /// Tells whether the turn is cancelled; calls that have not begun then stay open.
     ///
     /// # Errors
     /// When it is.
     fn check(&self) -> Result<(), Self::Stop>;
+}
+
+/// How a call ended.
+#[derive(Debug, Clone)]
+pub struct CallEnd {
+    /// Its result.
+    pub finished: ToolCallFinished,
+    /// What the session has set out to do from now on; none: that stays as it is.
+    pub todo: Option<TodoList>,
 }
 
 /// What came of the calls of an answer.
@@ -161,11 +166,11 @@ const SKIPPED_AFTER_FAILURE: &str = "[not run: a call before it failed, so it ma
 const SKIPPED_SURPLUS: &str =
     "[not run: too many calls in one answer. Ask for it again in the next one.]";
 
-fn skipped(call: &ToolCall, why: &str) -> ToolCallFinished {
+fn skipped(call: &ToolCall, why: &str) -> CallEnd {
     let result = ToolResult::new(ToolStatus::Skipped, why, "TOOL_CALL_SKIPPED");
     let mut finished = ToolCallFinished::not_run(call, result);
     finished.metrics.source = ResultSource::NotRun;
-    finished
+    CallEnd { finished, todo: None }
 }
 
 /// A call that was looked up.
@@ -237,8 +242,8 @@ impl Batch<'_> {
             failed |= is_failure;
             report.answered += 1;
             report.failed += usize::from(is_failure);
-            let finished = self.finished(&call.call, ran, source, width);
-            host.finished(&call.call, finished).await?;
+            let end = self.end(&call.call, ran, source, width);
+            host.finished(&call.call, end).await?;
         }
         stopped?;
         Ok(failed)
@@ -287,19 +292,14 @@ impl Batch<'_> {
         stop.map_or(Ok(()), Err)
     }
 
-    fn finished(
-        &self,
-        call: &ToolCall,
-        ran: Ran,
-        source: ResultSource,
-        width: usize,
-    ) -> ToolCallFinished {
-        let Ran { result, output_bytes, elapsed, attempts, began } = ran;
+    fn end(&self, call: &ToolCall, ran: Ran, source: ResultSource, width: usize) -> CallEnd {
+        let Ran { mut result, output_bytes, elapsed, attempts, began } = ran;
         let waited = began.unwrap_or(self.since).saturating_duration_since(self.since);
         let millis =
             |duration: std::time::Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         let small = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let name = call.name.clone();
+        let todo = result.todo.take().map(|list| *list);
         let mut finished =
             ToolCallFinished::of(call.call_id.clone(), name, result, output_bytes, millis(elapsed));
         finished.metrics = CallMetrics {
@@ -313,7 +313,7 @@ impl Batch<'_> {
             batch_size: small(self.size),
             parallel_width: small(width),
         };
-        finished
+        CallEnd { finished, todo }
     }
 }
 

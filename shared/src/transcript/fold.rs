@@ -25,6 +25,11 @@ impl Transcript {
                 self.note(event, NoteKind::EffortChanged { effort, by });
                 Change::Session
             }
+            Body::TodoListChanged(changed) => {
+                let list = changed.list.clone().unwrap_or_default();
+                self.note(event, NoteKind::TodoListChanged { list });
+                Change::Session
+            }
             Body::MessageExpired(expired) => {
                 self.set_message(&expired.item_id, MessageState::Expired);
                 Change::MessagesChanged { item_ids: vec![expired.item_id.clone()] }

@@ -264,6 +264,11 @@ pub enum NoteKind {
         /// Who changed it.
         by: Option<v1::Author>,
     },
+    /// What the session has set out to do is this from now on.
+    TodoListChanged {
+        /// The whole list.
+        list: v1::TodoList,
+    },
     /// A model request is tried again; what it had written is void.
     AttemptRestarted {
         /// Number of the attempt, from 2.

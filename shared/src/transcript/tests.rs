@@ -28,6 +28,7 @@ pub(super) fn accepted(item_id: &str, text: &str) -> Body {
 
 pub(super) fn started(item_ids: &[&str]) -> Body {
     Body::TurnStarted(v1::TurnStarted {
+        reminder: String::new(),
         effort_effective: 0,
         effort_requested: 0,
         item_ids: item_ids.iter().map(|id| (*id).to_owned()).collect(),

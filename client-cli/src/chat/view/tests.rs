@@ -60,6 +60,7 @@ impl Stage {
             item_ids: vec![item_id.into()],
             provider: "p".into(),
             model: "m1".into(),
+            reminder: String::new(),
         };
         self.durable("T", Body::TurnStarted(started));
     }

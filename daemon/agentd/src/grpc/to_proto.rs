@@ -5,6 +5,7 @@ mod event;
 mod item;
 mod model;
 mod session;
+mod todo;
 mod tool;
 mod usage;
 
@@ -13,6 +14,7 @@ pub(super) use event::{delta, event, presence};
 pub(super) use item::question_asked;
 pub(super) use model::{model, role};
 pub(super) use session::{participant, queued_message, record, view};
+pub(super) use todo::list as todo_list;
 pub(super) use usage::report as usage_report;
 
 /// A length on the wire.

@@ -39,6 +39,7 @@ fn turn(n: u64) -> [(Option<TurnId>, EventBody); 4] {
         (
             turn_id,
             EventBody::TurnStarted(TurnStarted {
+                reminder: String::new(),
                 effort: None,
                 item_ids: vec![question],
                 provider: "openai-compatible".to_owned(),

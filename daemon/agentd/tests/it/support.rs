@@ -41,6 +41,7 @@ pub(crate) fn kind(body: &Body) -> &'static str {
         Body::Notice(_) => "notice",
         Body::EffortChanged(_) => "effort",
         Body::MessageExpired(_) => "expired",
+        Body::TodoListChanged(_) => "todo",
         Body::Unknown(_) => "unknown",
         Body::ItemDelta(_) => "delta",
         Body::Presence(_) => "presence",

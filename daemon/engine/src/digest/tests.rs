@@ -25,7 +25,8 @@ fn said(name: &str) -> EventBody {
 
 fn turn_started() -> EventBody {
     let (provider, model) = (String::new(), String::new());
-    TurnStarted { effort: None, item_ids: Vec::new(), provider, model }.into()
+    TurnStarted { reminder: String::new(), effort: None, item_ids: Vec::new(), provider, model }
+        .into()
 }
 
 fn answered(text: &str) -> EventBody {

@@ -9,8 +9,8 @@ use agentd_domain::{
     Delivery, Effort, EffortChanged, EffortChoice, EventBody, InterruptReason, ItemId,
     MessageAccepted, MessageExpired, MessageWithdrawn, MessagesDelivered, ModelChanged, Priority,
     QuestionAnswered, QuestionAsked, QuestionId, QuestionKind, SessionRenamed, SuspendReason,
-    TimestampMs, Title, TitleSource, ToolCallFinished, ToolResult, ToolStatus, TurnCompleted,
-    TurnEnd, TurnId, TurnInterrupted, TurnResumed, TurnStarted, TurnSuspended,
+    TimestampMs, Title, TitleSource, TodoList, ToolCallFinished, ToolResult, ToolStatus,
+    TurnCompleted, TurnEnd, TurnId, TurnInterrupted, TurnResumed, TurnStarted, TurnSuspended,
 };
 use agentd_store::PartialMessage;
 
@@ -166,8 +166,29 @@ pub(crate) fn start_turn(
             provider: provider.to_owned(),
             model: model.to_owned(),
             effort,
+            reminder: unfinished_work(&state.todo),
         },
     ))
+}
+
+/// What the model is told at the start of a turn when the list of an earlier one is not through.
+fn unfinished_work(todo: &TodoList) -> String {
+    /// Steps that are named.
+    const NAMED: usize = 10;
+    let left = todo.unfinished().count();
+    if left == 0 {
+        return String::new();
+    }
+    let note = format!(
+        "[note from agentd, not from the user: the todo list of an earlier turn has {left} of {} \
+         steps left. Go on with them only if that is what the user wants now.",
+        todo.items.len()
+    );
+    let steps = todo.unfinished().take(NAMED).map(|item| format!("- {}", item.label));
+    let more = left.checked_sub(NAMED).filter(|more| *more > 0);
+    let more = more.map(|more| format!("- and {more} more"));
+    let lines: Vec<String> = std::iter::once(note).chain(steps).chain(more).collect();
+    format!("{}]", lines.join("\n"))
 }
 
 /// Hands the waiting steering messages to the running turn.

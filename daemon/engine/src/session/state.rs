@@ -6,7 +6,7 @@ use std::sync::Arc;
 use agentd_domain::{
     Author, ClientMessageId, Completeness, Cost, Delivery, Event, EventBody, ItemId, Priority,
     QuestionAsked, QuestionId, Seq, SessionId, SessionRecord, SessionStatus, SuspendReason,
-    TimestampMs, Title, TitleSource, ToolCall, ToolEffect, TurnId, Usage,
+    TimestampMs, Title, TitleSource, TodoList, ToolCall, ToolEffect, TurnId, Usage,
 };
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +25,9 @@ pub(crate) struct SessionState {
     /// The question that was answered last, so that a second answer learns that it came late.
     #[serde(default)]
     pub(crate) last_answered: Option<QuestionId>,
+    /// What it has set out to do.
+    #[serde(default)]
+    pub(crate) todo: TodoList,
 }
 
 /// A message that waits for a turn.
@@ -117,6 +120,7 @@ impl SessionState {
             turn: None,
             context_from: Seq(1),
             last_answered: None,
+            todo: TodoList::default(),
         }
     }
 
@@ -240,6 +244,7 @@ impl SessionState {
                     turn.cost.add(&recorded.cost);
                 }
             }
+            EventBody::TodoListChanged(changed) => self.todo.clone_from(&changed.list),
             EventBody::ContextTrimmed(trimmed) => self.context_from = trimmed.first_kept_seq,
             EventBody::AttemptRestarted(_) | EventBody::Notice(_) | EventBody::Unknown(_) => {}
         }
@@ -270,6 +275,7 @@ impl SessionState {
                 | EventBody::UsageRecorded(_)
                 | EventBody::MessagesDelivered(_)
                 | EventBody::ContextTrimmed(_)
+                | EventBody::TodoListChanged(_)
                 | EventBody::Notice(_)
         )
     }

@@ -6,10 +6,11 @@
 use std::sync::Arc;
 
 use agentd_domain::{
-    Action, ErrorReport, ToolCall, ToolCallFinished, ToolCallStarted, ToolResult, ToolStatus,
+    Action, ErrorReport, EventBody, TodoListChanged, ToolCall, ToolCallStarted, ToolResult,
+    ToolStatus,
 };
 use agentd_tools::{
-    BatchCall, CallHost, Permission, Permit, PreparedCall, SchedulerLimits, ToolContext,
+    BatchCall, CallEnd, CallHost, Permission, Permit, PreparedCall, SchedulerLimits, ToolContext,
     TurnMemory, run_batch,
 };
 use async_trait::async_trait;
@@ -154,11 +155,8 @@ impl CallHost for TurnHost<'_> {
         Ok(())
     }
 
-    async fn finished(
-        &mut self,
-        call: &ToolCall,
-        mut finished: ToolCallFinished,
-    ) -> Result<(), Ended> {
+    async fn finished(&mut self, call: &ToolCall, end: CallEnd) -> Result<(), Ended> {
+        let CallEnd { mut finished, todo } = end;
         self.outputs.end(&call.call_id).await;
         if finished.metrics.attempts > 0 {
             self.task.deps.crash_points.pass("engine.tool_ran");
@@ -168,7 +166,9 @@ impl CallHost for TurnHost<'_> {
             finished.status = ToolStatus::Repeated;
             finished.output += &repeats_note(times);
         }
-        self.task.record(vec![finished.into()], self.conversation).await?;
+        let mut steps: Vec<EventBody> = vec![finished.into()];
+        steps.extend(todo.map(|list| TodoListChanged { list }.into()));
+        self.task.record(steps, self.conversation).await?;
         if let Verdict::Stop(times) = verdict {
             return Err(failed(
                 "TOOL_LOOP",

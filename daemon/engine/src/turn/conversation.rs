@@ -72,6 +72,9 @@ impl Conversation {
             EventBody::TurnStarted(started) => {
                 if let Some(turn_id) = event.turn_id {
                     self.start_turn(turn_id, event.seq, &started.item_ids);
+                    if !started.reminder.is_empty() {
+                        self.remind(turn_id, &started.reminder);
+                    }
                 }
             }
             EventBody::MessagesDelivered(delivered) => {
@@ -116,6 +119,13 @@ impl Conversation {
             turn.push_user(&text);
         }
         self.turns.push(turn);
+    }
+
+    /// Adds what the model is reminded of to a turn that has begun.
+    fn remind(&mut self, turn_id: TurnId, reminder: &str) {
+        if let Some(turn) = self.turns.last_mut().filter(|turn| turn.turn_id == turn_id) {
+            turn.push_user(reminder);
+        }
     }
 
     /// Adds a user message to the running turn.

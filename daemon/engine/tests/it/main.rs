@@ -24,5 +24,6 @@ mod retries;
 mod slow_turns;
 mod spans;
 mod store;
+mod todo;
 mod tools;
 mod world;

@@ -64,6 +64,7 @@ impl Log {
             author: author(),
         };
         let started = TurnStarted {
+            reminder: String::new(),
             effort: None,
             item_ids: vec![question],
             provider: "openai-compatible".to_owned(),

@@ -130,11 +130,8 @@ impl CallHost for Host {
         Ok(())
     }
 
-    async fn finished(
-        &mut self,
-        call: &ToolCall,
-        finished: ToolCallFinished,
-    ) -> Result<(), &'static str> {
+    async fn finished(&mut self, call: &ToolCall, end: CallEnd) -> Result<(), &'static str> {
+        let finished = end.finished;
         assert_eq!(call.call_id, finished.call_id);
         let id = call.call_id.to_string();
         self.log.lock().unwrap().push(Seen::Committed(id, finished.status));

@@ -6,5 +6,6 @@ mod data;
 mod files;
 mod harness;
 mod limits;
+mod planning;
 mod schemas;
 mod search;

@@ -3,6 +3,7 @@
 mod compute;
 mod data;
 mod fs;
+mod planning;
 mod system;
 
 use agentd_domain::ToolEffect;
@@ -17,7 +18,8 @@ type Told = (&'static str, ToolEffect, Value);
 #[test]
 fn the_schemas_are_stable() {
     let specs = Registry::builtin().specs();
-    let mut expected = [compute::told(), data::told(), fs::told(), system::told()].concat();
+    let mut expected =
+        [compute::told(), data::told(), fs::told(), planning::told(), system::told()].concat();
     expected.sort_by_key(|(name, ..)| *name);
     let names: Vec<_> = expected.iter().map(|(name, ..)| *name).collect();
     assert_eq!(specs.iter().map(|spec| spec.name.as_str()).collect::<Vec<_>>(), names);

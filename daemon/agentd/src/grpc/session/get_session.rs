@@ -16,6 +16,7 @@ pub(super) async fn handle(
         session: Some(to_proto::view(&view)),
         queue: view.queue.iter().map(to_proto::queued_message).collect(),
         open_questions: view.open_questions.iter().map(to_proto::question_asked).collect(),
+        todo: Some(to_proto::todo_list(&view.todo)),
         participants: view.participants.iter().map(to_proto::participant).collect(),
     })
 }

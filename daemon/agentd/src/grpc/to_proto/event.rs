@@ -11,7 +11,7 @@ use agentd_proto::v1;
 use v1::event::Body;
 
 use super::session::participant;
-use super::{item, tool};
+use super::{item, todo, tool};
 
 pub(crate) fn event(event: &Event) -> v1::Event {
     let Event { seq, at, turn_id, body } = event;
@@ -111,8 +111,9 @@ fn body(body: &EventBody) -> Body {
         EventBody::MessagesDelivered(MessagesDelivered { item_ids }) => {
             Body::MessagesDelivered(v1::MessagesDelivered { item_ids: texts(item_ids) })
         }
-        EventBody::TurnStarted(TurnStarted { item_ids, provider, model, effort }) => {
+        EventBody::TurnStarted(TurnStarted { item_ids, provider, model, effort, reminder }) => {
             Body::TurnStarted(v1::TurnStarted {
+                reminder: reminder.clone(),
                 item_ids: texts(item_ids),
                 provider: provider.clone(),
                 model: model.clone(),
@@ -168,6 +169,9 @@ fn body(body: &EventBody) -> Body {
         }
         EventBody::ToolCallStarted(started) => Body::ToolCallStarted(tool::started(started)),
         EventBody::ToolCallFinished(finished) => Body::ToolCallFinished(tool::finished(finished)),
+        EventBody::TodoListChanged(changed) => {
+            Body::TodoListChanged(v1::TodoListChanged { list: Some(todo::list(&changed.list)) })
+        }
         EventBody::QuestionAsked(asked) => Body::QuestionAsked(item::question_asked(asked)),
         EventBody::QuestionAnswered(QuestionAnswered { question_id, choice, by }) => {
             Body::QuestionAnswered(v1::QuestionAnswered {

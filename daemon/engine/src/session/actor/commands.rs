@@ -160,6 +160,7 @@ impl Actor {
                 .into_iter()
                 .collect(),
             participants: self.participants(),
+            todo: self.state.todo.clone(),
         }
     }
 

@@ -116,7 +116,13 @@ impl Actor {
     /// Steps of the turn, and what requests have used meanwhile.
     pub(super) fn drafts_of_turn(&self, bodies: Vec<EventBody>) -> Vec<Draft> {
         let turn_id = self.state.turn.as_ref().map(|turn| turn.turn_id);
-        let steps = bodies.into_iter().map(|body| Draft { turn_id, body });
+        let revision = self.state.todo.revision;
+        let steps = bodies.into_iter().map(|mut body| {
+            if let EventBody::TodoListChanged(changed) = &mut body {
+                changed.list.revision = revision + 1;
+            }
+            Draft { turn_id, body }
+        });
         let used = self.account.take().into_iter().map(|(purpose, body)| Draft {
             turn_id: turn_id.filter(|_| !purpose.is_background()),
             body,

@@ -1,0 +1,3 @@
+//! Tools with which a model plans its work.
+
+pub(crate) mod manage_todo_list;

@@ -1,0 +1,45 @@
+//! Tools for planning.
+
+use agentd_domain::ToolEffect;
+use serde_json::json;
+
+use super::Told;
+
+pub(super) fn told() -> Vec<Told> {
+    vec![(
+        "manage_todo_list",
+        ToolEffect::Pure,
+        json!({
+            "type": "object",
+            "properties": {
+                "title": {"type": "string", "description": "What the list is about."},
+                "items": {
+                    "type": "array",
+                    "maxItems": 100,
+                    "description": "The whole list, in order; an empty one clears it.",
+                    "items": {
+                        "type": "object",
+                        "description": "One thing to do.",
+                        "properties": {
+                            "label": {
+                                "type": "string",
+                                "minLength": 1,
+                                "maxLength": 500,
+                                "description": "What to do, in a few words."
+                            },
+                            "status": {
+                                "type": "string",
+                                "enum": ["pending", "running", "completed"],
+                                "description": "Left out: pending. One item at most is running."
+                            }
+                        },
+                        "required": ["label"],
+                        "additionalProperties": false
+                    }
+                }
+            },
+            "required": ["items"],
+            "additionalProperties": false
+        }),
+    )]
+}
