@@ -8,8 +8,8 @@ use agentd_sandbox::Programs;
 use crate::compute::{calculator::Calculator, date_math::DateMath, text_length::TextLength};
 use crate::data::{hash_file::HashFile, list_archive::ListArchive};
 use crate::fs::{
-    Protected, edit_file::EditFile, glob_files::GlobFiles, grep_files::GrepFiles,
-    list_dir::ListDir, read_file::ReadFile, write_file::WriteFile,
+    Protected, apply_patch::ApplyPatch, edit_file::EditFile, glob_files::GlobFiles,
+    grep_files::GrepFiles, list_dir::ListDir, read_file::ReadFile, write_file::WriteFile,
 };
 use crate::planning::manage_todo_list::ManageTodoList;
 use crate::process::run_command::RunCommand;
@@ -20,6 +20,7 @@ use crate::{Tool, tool};
 pub(crate) fn tools(private: Vec<PathBuf>) -> Vec<Arc<dyn Tool>> {
     let protected = Protected::new(private);
     vec![
+        tool(ApplyPatch { protected: protected.clone() }),
         tool(Calculator::new()),
         tool(DateMath),
         tool(EditFile { protected: protected.clone() }),

@@ -3,6 +3,7 @@
 //! All of them open files through [`workspace::Workspace`], a handle of the directory: a path is
 //! never checked as text and then used, so nothing can be swapped in between.
 
+pub(crate) mod apply_patch;
 mod change;
 mod diff;
 pub(crate) mod edit_file;
@@ -15,6 +16,7 @@ mod ignored;
 mod ledger;
 pub(crate) mod list_dir;
 mod matching;
+mod patch;
 mod protected;
 pub(crate) mod read_file;
 mod save;

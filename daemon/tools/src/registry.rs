@@ -153,6 +153,7 @@ mod tests {
         assert_eq!(
             names,
             [
+                "apply_patch",
                 "calculator",
                 "date_math",
                 "edit_file",

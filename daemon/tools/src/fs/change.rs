@@ -1,4 +1,6 @@
-//! A change of one file: what is planned of it, and carrying it out as planned.
+//! Changes of files: what is planned of them, and carrying them out as planned.
+
+use std::path::PathBuf;
 
 use agentd_domain::{Action, ActionTarget, ToolResult};
 use tokio_util::sync::CancellationToken;
@@ -12,86 +14,160 @@ use crate::run::interrupted;
 #[derive(Debug)]
 pub(super) struct Change {
     pub(super) target: Target,
-    pub(super) new: Vec<u8>,
+    /// None when it will be removed.
+    pub(super) new: Option<Vec<u8>>,
     /// What is to be said of how it was made.
     pub(super) notes: Vec<String>,
 }
 
 impl Change {
-    /// What it will do. `verb` says it for people.
-    pub(super) fn action(&self, verb: &str) -> Action {
-        let later = if protected::runs_later(&self.target.place) {
-            " (it runs later, outside of the sandbox)"
-        } else {
-            ""
-        };
-        let target = ActionTarget::Write {
+    /// A change of which nothing is to be said.
+    pub(super) fn to(target: Target, new: Option<Vec<u8>>) -> Self {
+        Self { target, new, notes: Vec::new() }
+    }
+
+    fn new_sha256(&self) -> Option<String> {
+        self.new.as_deref().map(sha256)
+    }
+
+    fn action_target(&self) -> ActionTarget {
+        ActionTarget::Write {
             path: told(&self.target.place),
             base_sha256: self.target.sha256(),
-            new_sha256: Some(sha256(&self.new)),
+            new_sha256: self.new_sha256(),
             diff: self.diff(),
-        };
-        Action { summary: format!("{verb} {}{later}", self.target.told()), targets: vec![target] }
+        }
     }
 
     fn diff(&self) -> String {
-        diff::unified(&self.target.told(), self.target.content.as_deref(), Some(&self.new))
+        diff::unified(&self.target.told(), self.target.content.as_deref(), self.new.as_deref())
     }
 
-    /// Writes the file and remembers what it holds.
-    fn save(
-        &self,
-        workspace: &Workspace<'_>,
-        ledger: &FileLedger,
-    ) -> Result<ToolResult, ToolResult> {
-        let Self { target, new, notes } = self;
-        let hash = sha256(new);
-        let told = target.told();
-        if target.content.as_deref() == Some(new.as_slice()) {
-            ledger.note(&target.path, &hash);
-            return Ok(ToolResult::success(format!("'{told}' holds this already.")));
-        }
-        workspace.save(target, new)?;
-        ledger.note(&target.path, &hash);
-        let diff = self.diff();
-        let mut output = match target.sha256() {
-            // All of it is new, and was just sent.
-            None => format!("Made '{told}', {} bytes, sha256 {hash}.\n", new.len()),
-            Some(old) => format!("Changed '{told}', sha256 {old} -> {hash}.\n{diff}"),
+    fn is_planned_as(&self, planned: &ActionTarget) -> bool {
+        let ActionTarget::Write { path, base_sha256, new_sha256, .. } = planned else {
+            return false;
         };
-        for note in notes.iter().cloned().chain(syntax::note(&target.place, new)) {
+        told(&self.target.place) == *path
+            && self.target.sha256() == *base_sha256
+            && self.new_sha256() == *new_sha256
+    }
+
+    /// Writes or removes the file.
+    fn save(&self, workspace: &Workspace<'_>) -> Result<(), ToolResult> {
+        match &self.new {
+            Some(new) if self.target.content.as_ref() == Some(new) => Ok(()),
+            Some(new) => workspace.save(&self.target, new),
+            None => workspace.remove(&self.target),
+        }
+    }
+
+    /// Puts back what was there.
+    fn take_back(&self, workspace: &Workspace<'_>) -> Result<(), ToolResult> {
+        let written = Target { content: self.new.clone(), ..self.target.clone() };
+        match &self.target.content {
+            Some(old) if written.content.as_ref() == Some(old) => Ok(()),
+            Some(old) => workspace.save(&written, old),
+            None => workspace.remove(&written),
+        }
+    }
+
+    /// What is told of it once it is made.
+    fn told(&self) -> String {
+        let Self { target, new, notes } = self;
+        let name = target.told();
+        let mut output = match (target.sha256(), new) {
+            (_, None) => format!("Removed '{name}'.\n"),
+            (Some(_), Some(new)) if target.content.as_ref() == Some(new) => {
+                format!("'{name}' holds this already.\n")
+            }
+            // All of it is new, and was just sent.
+            (None, Some(new)) => {
+                format!("Made '{name}', {} bytes, sha256 {}.\n", new.len(), sha256(new))
+            }
+            (Some(old), Some(new)) => {
+                format!("Changed '{name}', sha256 {old} -> {}.\n{}", sha256(new), self.diff())
+            }
+        };
+        let syntax = new.as_deref().and_then(|new| syntax::note(&target.place, new));
+        for note in notes.iter().cloned().chain(syntax) {
             output.push_str(&note);
             output.push('\n');
         }
-        Ok(ToolResult::success(output.trim_end()).with_diff(diff))
+        output
     }
 }
 
-/// Carries out what was planned, or nothing. `make` makes the change from the file as it is now.
+/// What changes will do. `verb` says it for people.
+pub(super) fn action(verb: &str, changes: &[Change]) -> Action {
+    let names: Vec<String> = changes.iter().map(|change| change.target.told()).collect();
+    let later = if changes.iter().any(|change| protected::runs_later(&change.target.place)) {
+        " (it runs later, outside of the sandbox)"
+    } else {
+        ""
+    };
+    Action {
+        summary: format!("{verb} {}{later}", names.join(", ")),
+        targets: changes.iter().map(Change::action_target).collect(),
+    }
+}
+
+/// Carries out what was planned, all of it or nothing. `make` makes the changes from the files as
+/// they are now.
 pub(super) fn carry_out(
     workspace: &Workspace<'_>,
     ledger: &FileLedger,
     planned: &Action,
     cancel: &CancellationToken,
-    make: impl FnOnce() -> Result<Change, ToolResult>,
+    make: impl FnOnce() -> Result<Vec<Change>, ToolResult>,
 ) -> Result<ToolResult, ToolResult> {
-    let Some(ActionTarget::Write { path, base_sha256, new_sha256, .. }) = planned.targets.first()
-    else {
-        return Err(ToolResult::fatal("NOT_PLANNED", "No change of a file was planned."));
-    };
-    // Nobody of this process changes it between the look and the write.
-    let _lock = lock(&workspace.absolute(path.as_ref()));
-    let change = make()?;
-    let is_as_planned = told(&change.target.place) == *path
-        && change.target.sha256() == *base_sha256
-        && Some(sha256(&change.new)) == *new_sha256;
-    if !is_as_planned {
-        return Err(stale(&change.target, change.target.content.as_deref().unwrap_or_default()));
+    let paths: Vec<PathBuf> = planned
+        .targets
+        .iter()
+        .filter_map(|target| match target {
+            ActionTarget::Write { path, .. } => Some(workspace.absolute(path.as_ref())),
+            _ => None,
+        })
+        .collect();
+    // Nobody of this process changes them between the look and the write.
+    let _locks = lock(&paths);
+    let changes = make()?;
+    let mut targets = planned.targets.iter();
+    if let Some(other) = changes
+        .iter()
+        .find(|change| !targets.next().is_some_and(|planned| change.is_planned_as(planned)))
+    {
+        return Err(stale(&other.target, other.target.content.as_deref().unwrap_or_default()));
+    }
+    if changes.is_empty() || targets.next().is_some() {
+        return Err(ToolResult::fatal("NOT_PLANNED", "Other changes than these were planned."));
     }
     if cancel.is_cancelled() {
         return Err(interrupted());
     }
-    change.save(workspace, ledger)
+    for (index, change) in changes.iter().enumerate() {
+        if let Err(mut refusal) = change.save(workspace) {
+            let made = changes.get(..index).unwrap_or_default();
+            let left: Vec<String> = made
+                .iter()
+                .rev()
+                .filter(|change| change.take_back(workspace).is_err())
+                .map(|change| change.target.told())
+                .collect();
+            if !left.is_empty() {
+                refusal.workspace_changed = true;
+                refusal.output.extend([" Changed all the same: ", &left.join(", "), "."]);
+            }
+            return Err(refusal);
+        }
+    }
+    for change in &changes {
+        ledger.note(&change.target.path, change.new_sha256().as_deref());
+    }
+    let output: String = changes.iter().map(Change::told).collect();
+    let result = ToolResult::success(output.trim_end());
+    let changed = changes.iter().filter(|change| change.target.content != change.new);
+    let diff: String = changed.map(Change::diff).collect();
+    Ok(if diff.is_empty() { result } else { result.with_diff(diff) })
 }
 
 /// Refuses to change a file that the session does not know.

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::change::{Change, carry_out, check_known};
+use super::change::{Change, action, carry_out, check_known};
 use super::edit_text::{Edit, edit};
 use super::workspace::Workspace;
 use super::{FileLedger, Protected, blocking, shown};
@@ -62,7 +62,7 @@ impl TypedTool for EditFile {
         let (root, protected) = (ctx.workspace.clone(), self.protected.clone());
         let (ledger, arguments) = (Arc::clone(&ctx.files), arguments.clone());
         blocking(ctx, move |_cancel| {
-            Ok(make(&root, &protected, &ledger, &arguments)?.action("edit"))
+            Ok(action("edit", &make(&root, &protected, &ledger, &arguments)?))
         })
         .await
     }
@@ -86,7 +86,7 @@ fn make(
     protected: &Protected,
     ledger: &FileLedger,
     arguments: &Arguments,
-) -> Result<Change, ToolResult> {
+) -> Result<Vec<Change>, ToolResult> {
     let target = Workspace::open(root, protected)?.target(&arguments.path)?;
     let Some(content) = &target.content else {
         return Err(ToolResult::fatal(
@@ -101,5 +101,5 @@ fn make(
         .map(|edit| Edit { old: &edit.old, new: &edit.new, replace_all: edit.replace_all })
         .collect();
     let edited = edit(content, &edits)?;
-    Ok(Change { target, new: edited.content, notes: edited.notes })
+    Ok(vec![Change { notes: edited.notes, ..Change::to(target, Some(edited.content)) }])
 }

@@ -44,18 +44,45 @@ enum Encoding {
 /// without harm. Then none is carried out.
 pub(super) fn edit(content: &[u8], edits: &[Edit<'_>]) -> Result<Edited, ToolResult> {
     let encoding = encoding(content);
-    let mut text = decode(content, encoding)?.into_owned();
     let mut notes = Vec::new();
-    for (index, edit) in edits.iter().enumerate() {
-        let number = index + 1;
-        text = edit_once(&text, edit, encoding, number, &mut notes)?;
-    }
-    let content = match encoding {
-        Encoding::Utf8 | Encoding::Other => text,
-        Encoding::Utf16Le => encode(&text, u16::to_le_bytes)?,
-        Encoding::Utf16Be => encode(&text, u16::to_be_bytes)?,
-    };
+    let content = within(content, encoding, |text| {
+        let mut text = Cow::Borrowed(text);
+        for (index, edit) in edits.iter().enumerate() {
+            text = Cow::Owned(edit_once(&text, edit, encoding, index + 1, &mut notes)?);
+        }
+        Ok(text.into_owned())
+    })?;
     Ok(Edited { content, notes })
+}
+
+/// Changes the text of a file by `change`, which adds nothing but ASCII if `adds_ascii_only`.
+///
+/// # Errors
+/// The refusal of `change`, and of a file in whose encoding this cannot be written.
+pub(super) fn with_text(
+    content: &[u8],
+    adds_ascii_only: bool,
+    change: impl FnOnce(&[u8]) -> Result<Vec<u8>, ToolResult>,
+) -> Result<Vec<u8>, ToolResult> {
+    let encoding = encoding(content);
+    if encoding == Encoding::Other && !adds_ascii_only {
+        let why = "The file is not UTF-8, so only ASCII text can be added. Nothing was written.";
+        return Err(ToolResult::fatal("EDIT_ENCODING", why));
+    }
+    within(content, encoding, change)
+}
+
+fn within(
+    content: &[u8],
+    encoding: Encoding,
+    change: impl FnOnce(&[u8]) -> Result<Vec<u8>, ToolResult>,
+) -> Result<Vec<u8>, ToolResult> {
+    let text = change(&decode(content, encoding)?)?;
+    match encoding {
+        Encoding::Utf8 | Encoding::Other => Ok(text),
+        Encoding::Utf16Le => encode(&text, u16::to_le_bytes),
+        Encoding::Utf16Be => encode(&text, u16::to_be_bytes),
+    }
 }
 
 fn edit_once(

@@ -29,9 +29,15 @@ impl FileLedger {
         Self::default()
     }
 
-    /// Remembers the content of a file.
-    pub(super) fn note(&self, path: &Path, sha256: &str) {
+    /// Remembers the content of a file, or that there is none.
+    pub(super) fn note(&self, path: &Path, sha256: Option<&str>) {
         let mut known = self.lock();
+        let Some(sha256) = sha256 else {
+            if known.hashes.remove(path).is_some() {
+                known.order.retain(|other| other != path);
+            }
+            return;
+        };
         if known.hashes.insert(path.to_owned(), sha256.to_owned()).is_some() {
             known.order.retain(|other| other != path);
         }
@@ -61,8 +67,8 @@ mod tests {
     fn what_was_read_longest_ago_is_forgotten() {
         let ledger = FileLedger::new();
         for number in 0..=MAX_FILES {
-            ledger.note(Path::new(&number.to_string()), "old");
-            ledger.note(Path::new("1"), "new");
+            ledger.note(Path::new(&number.to_string()), Some("old"));
+            ledger.note(Path::new("1"), Some("new"));
         }
         assert_eq!(ledger.seen(Path::new("1")).as_deref(), Some("new"));
         assert_eq!(ledger.seen(Path::new("0")), None);

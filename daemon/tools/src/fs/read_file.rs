@@ -101,7 +101,7 @@ fn read(
     let OpenedFile { file, metadata, place } = workspace.open_file(&arguments.path)?;
     let bytes = read_start(&file, cancel)?;
     if let Some(sha256) = hash(&bytes, &file, cancel)? {
-        ledger.note(&workspace.absolute(&place), &sha256);
+        ledger.note(&workspace.absolute(&place), Some(&sha256));
     }
     if bytes.is_empty() {
         return Ok(ToolResult::empty("[The file is empty.]"));

@@ -3,6 +3,7 @@
 //! A file is written beside its place under another name, made durable and renamed, all through the
 //! handle of its directory. A link inside the workspace stays one: what it leads to is replaced.
 
+use std::collections::BTreeSet;
 use std::fs::Permissions;
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -29,7 +30,7 @@ static LOCKS: [Mutex<()>; 64] = [const { Mutex::new(()) }; 64];
 static UNFINISHED: AtomicU64 = AtomicU64::new(0);
 
 /// A file that is to be changed or made, as it was found.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Target {
     /// Where it really is, relative to the workspace.
     pub(super) place: PathBuf,
@@ -37,6 +38,8 @@ pub(super) struct Target {
     pub(super) path: PathBuf,
     /// What it holds, if there is one.
     pub(super) content: Option<Vec<u8>>,
+    /// The mode that it has or will have; none: the usual one.
+    pub(super) mode: Option<u32>,
 }
 
 impl Target {
@@ -56,21 +59,23 @@ pub(super) fn sha256(bytes: &[u8]) -> String {
     super::hex(digest(&SHA256, bytes).as_ref())
 }
 
-/// Keeps other calls of this process from changing the file until it is dropped.
-pub(super) fn lock(path: &Path) -> MutexGuard<'static, ()> {
-    let sum = path
-        .as_os_str()
-        .as_encoded_bytes()
-        .iter()
-        .fold(0_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(usize::from(*byte)));
-    let [first, ..] = &LOCKS;
-    LOCKS.get(sum % LOCKS.len()).unwrap_or(first).lock().unwrap_or_else(PoisonError::into_inner)
+/// Keeps other calls of this process from changing the files until it is dropped.
+pub(super) fn lock(paths: &[PathBuf]) -> Vec<MutexGuard<'static, ()>> {
+    let number = |path: &PathBuf| {
+        let bytes = path.as_os_str().as_encoded_bytes().iter();
+        bytes.fold(0_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(usize::from(*byte)))
+            % LOCKS.len()
+    };
+    // Each once and in one order, so that nobody waits for himself or in a circle.
+    let numbers: BTreeSet<usize> = paths.iter().map(number).collect();
+    let locks = numbers.into_iter().filter_map(|number| LOCKS.get(number));
+    locks.map(|lock| lock.lock().unwrap_or_else(PoisonError::into_inner)).collect()
 }
 
 impl Workspace<'_> {
     /// Finds a file that is to be changed or made, and reads it.
     pub(super) fn target(&self, path: &str) -> Result<Target, ToolResult> {
-        let (place, content) = match self.open_file(path) {
+        let (place, content, mode) = match self.open_file(path) {
             Ok(OpenedFile { file, metadata, place }) => {
                 let too_large = || {
                     ToolResult::fatal(
@@ -89,15 +94,17 @@ impl Workspace<'_> {
                 if bytes.len() > MAX_FILE {
                     return Err(too_large());
                 }
-                (place, Some(bytes))
+                (place, Some(bytes), Some(metadata.mode() & 0o7777))
             }
-            Err(refusal) if refusal.error_code == "NOT_FOUND" => (self.new_place(path)?, None),
+            Err(refusal) if refusal.error_code == "NOT_FOUND" => {
+                (self.new_place(path)?, None, None)
+            }
             Err(refusal) => return Err(refusal),
         };
         refuse_write(&place)?;
         let path = self.absolute(&place);
         self.check_private(&path)?;
-        Ok(Target { place, path, content })
+        Ok(Target { place, path, content, mode })
     }
 
     /// Where a file that does not exist would be.
@@ -167,6 +174,17 @@ impl Workspace<'_> {
         make_durable(&dir, &told)
     }
 
+    /// Removes a file that is still as it was found.
+    pub(super) fn remove(&self, target: &Target) -> Result<(), ToolResult> {
+        let told = target.told();
+        let fail = |error: io::Error| failed(&told, &error);
+        let dir = self.open_found(target.place.parent().unwrap_or(Path::new(""))).map_err(fail)?;
+        let name = self.name_in(&dir, target)?;
+        unchanged(&dir, name, target)?;
+        dir.remove_file(name).map_err(fail)?;
+        make_durable(&dir, &told)
+    }
+
     /// The name of a target in its directory, which nothing has been put in the place of.
     fn name_in<'t>(&self, dir: &Dir, target: &'t Target) -> Result<&'t Path, ToolResult> {
         let parent = target.place.parent().unwrap_or(Path::new(""));
@@ -211,6 +229,9 @@ impl<'a> Unfinished<'a> {
                 })?;
             }
             file.set_permissions(Permissions::from_mode(like.mode() & 0o7777)).map_err(fail)?;
+        }
+        if let (None, Some(mode)) = (&target.content, target.mode) {
+            file.set_permissions(Permissions::from_mode(mode)).map_err(fail)?;
         }
         file.sync_all().map_err(fail)?;
         Ok(unfinished)

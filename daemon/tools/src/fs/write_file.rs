@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::change::{Change, carry_out, check_known};
+use super::change::{Change, action, carry_out, check_known};
 use super::workspace::Workspace;
 use super::{FileLedger, Protected, blocking};
 use crate::{About, ToolContext, TypedTool};
@@ -53,7 +53,7 @@ impl TypedTool for WriteFile {
         let (root, protected) = (ctx.workspace.clone(), self.protected.clone());
         let (ledger, arguments) = (Arc::clone(&ctx.files), arguments.clone());
         blocking(ctx, move |_cancel| {
-            Ok(make(&root, &protected, &ledger, &arguments)?.action("write"))
+            Ok(action("write", &make(&root, &protected, &ledger, &arguments)?))
         })
         .await
     }
@@ -77,7 +77,7 @@ fn make(
     protected: &Protected,
     ledger: &FileLedger,
     arguments: &Arguments,
-) -> Result<Change, ToolResult> {
+) -> Result<Vec<Change>, ToolResult> {
     let target = Workspace::open(root, protected)?.target(&arguments.path)?;
     let expected = arguments.expected_sha256.as_deref().map(str::to_ascii_lowercase);
     if target.content.is_some() && !arguments.overwrite {
@@ -96,5 +96,5 @@ fn make(
             return Err(super::save::stale(&target, target.content.as_deref().unwrap_or_default()));
         }
     }
-    Ok(Change { target, new: arguments.content.clone().into_bytes(), notes: Vec::new() })
+    Ok(vec![Change::to(target, Some(arguments.content.clone().into_bytes()))])
 }

@@ -8,6 +8,21 @@ use super::Told;
 pub(super) fn told() -> Vec<Told> {
     vec![
         (
+            "apply_patch",
+            ToolEffect::WorkspaceWrite,
+            json!({
+                "type": "object",
+                "properties": {"patch": {
+                    "type": "string",
+                    "minLength": 1,
+                    "description": "Unified diff of one or more files; /dev/null makes or removes \
+                                    one."
+                }},
+                "required": ["patch"],
+                "additionalProperties": false
+            }),
+        ),
+        (
             "edit_file",
             ToolEffect::WorkspaceWrite,
             json!({
