@@ -12,6 +12,7 @@ mod sandbox;
 mod schema;
 mod submit;
 mod template;
+mod tools;
 
 pub use budget::BudgetConfig;
 pub use load::{ConfigError, ConfigSource, Loaded, load};
@@ -26,3 +27,4 @@ pub use schema::{
 };
 pub use submit::SubmitConfig;
 pub use template::TEMPLATE;
+pub use tools::{EngineSetting, FetchConfig, SearchConfig, ToolsConfig};

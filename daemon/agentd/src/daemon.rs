@@ -17,7 +17,7 @@ use agentd_shared::{Paths, PathsError, ensure_config_dir, ensure_private_dir};
 use agentd_store::{
     CrashPoints, InstanceLock, LockError, OpenError, Opened, SledOptions, SledStore, Store,
 };
-use agentd_tools::{RegisterError, Registry, Tool, run_command};
+use agentd_tools::{BuiltinSettings, RegisterError, Registry, Tool, run_command};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -268,7 +268,10 @@ impl Daemon {
             paths.state_dir.clone(),
             paths.runtime_dir.clone(),
         ];
-        let mut tools = Registry::builtin_keeping_private(private.clone());
+        let mut tools = Registry::builtin_with(BuiltinSettings {
+            private: private.clone(),
+            net: loaded.config.tools.net(&env),
+        });
         if let Some(helper) = sandbox_helper {
             let sandbox = &loaded.config.sandbox;
             let programs = Programs::new(sandbox.choice(), sandbox.policy(helper, private));

@@ -11,19 +11,31 @@ use crate::fs::{
     Protected, apply_patch::ApplyPatch, edit_file::EditFile, glob_files::GlobFiles,
     grep_files::GrepFiles, list_dir::ListDir, read_file::ReadFile, write_file::WriteFile,
 };
+use crate::net::{NetSettings, fetch_url::FetchUrl, search_web::SearchWeb};
 use crate::planning::manage_todo_list::ManageTodoList;
 use crate::process::run_command::RunCommand;
 use crate::system::{os_info::OsInfo, time::Time};
 use crate::{Tool, tool};
 
-/// All built-in tools. `private` are paths that file tools never open, wherever the workspace is.
-pub(crate) fn tools(private: Vec<PathBuf>) -> Vec<Arc<dyn Tool>> {
+/// What the owner of a daemon says of its tools.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BuiltinSettings {
+    /// Paths under which file tools open nothing, wherever the workspace is.
+    pub private: Vec<PathBuf>,
+    /// Of the tools that read from the network.
+    pub net: NetSettings,
+}
+
+/// All built-in tools.
+pub(crate) fn tools(settings: BuiltinSettings) -> Vec<Arc<dyn Tool>> {
+    let BuiltinSettings { private, net } = settings;
     let protected = Protected::new(private);
     vec![
         tool(ApplyPatch { protected: protected.clone() }),
         tool(Calculator::new()),
         tool(DateMath),
         tool(EditFile { protected: protected.clone() }),
+        tool(FetchUrl::new(&net.fetch)),
         tool(GlobFiles { protected: protected.clone() }),
         tool(GrepFiles { protected: protected.clone() }),
         tool(HashFile { protected: protected.clone() }),
@@ -32,6 +44,7 @@ pub(crate) fn tools(private: Vec<PathBuf>) -> Vec<Arc<dyn Tool>> {
         tool(ManageTodoList),
         tool(OsInfo),
         tool(ReadFile { protected: protected.clone() }),
+        tool(SearchWeb::new(net.search)),
         tool(TextLength),
         tool(Time),
         tool(WriteFile { protected }),

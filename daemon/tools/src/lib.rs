@@ -5,7 +5,7 @@
 //! with its [`ToolContext`].
 //!
 //! Reading order: `tool` (the port), `registry` (names and checks), `run` (one call with its
-//! limits), then the tools by category: `compute`, `system`, `fs`, `data`.
+//! limits), then the tools by category: `compute`, `system`, `fs`, `data`, `net`.
 
 mod arguments;
 mod builtin;
@@ -14,6 +14,7 @@ mod data;
 mod fs;
 mod live_output;
 mod nearest;
+mod net;
 mod permission;
 mod planning;
 mod process;
@@ -24,9 +25,10 @@ mod schema;
 mod system;
 mod tool;
 
-pub use builtin::run_command;
+pub use builtin::{BuiltinSettings, run_command};
 pub use fs::FileLedger;
 pub use live_output::LiveOutput;
+pub use net::{FetchSettings, NetSettings, SearchEngine, SearchSettings};
 pub use permission::{Permission, PermissionRequest, permit, rules_for};
 pub use registry::{PreparedCall, RegisterError, Registry};
 pub use run::{CallLimits, CallOutcome, plan_call, run_call};

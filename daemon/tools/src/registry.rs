@@ -7,7 +7,7 @@ use std::sync::Arc;
 use agentd_domain::{Action, Capabilities, ToolResult, ToolSpec, cut_line};
 
 use crate::nearest::{did_you_mean, nearest};
-use crate::{Tool, ToolContext, arguments, builtin};
+use crate::{BuiltinSettings, Tool, ToolContext, arguments, builtin};
 
 /// How many names are suggested for a wrong one.
 const SUGGESTIONS: usize = 2;
@@ -61,16 +61,20 @@ impl Registry {
         Self::default()
     }
 
-    /// The built-in tools, of which none changes anything.
+    /// The built-in tools with the usual settings.
     pub fn builtin() -> Self {
-        Self::builtin_keeping_private(Vec::new())
+        Self::builtin_with(BuiltinSettings::default())
     }
 
-    /// The built-in tools, of which those that open files refuse everything under the paths in
-    /// `private`. A daemon gives its own configuration and data here.
+    /// The built-in tools, of which those that open files refuse everything under `private`.
     pub fn builtin_keeping_private(private: Vec<PathBuf>) -> Self {
+        Self::builtin_with(BuiltinSettings { private, ..BuiltinSettings::default() })
+    }
+
+    /// The built-in tools. A daemon names its own configuration and data as private.
+    pub fn builtin_with(settings: BuiltinSettings) -> Self {
         let mut registry = Self::new();
-        for tool in builtin::tools(private) {
+        for tool in builtin::tools(settings) {
             if let Err(error) = registry.register(tool) {
                 // A test registers each of them.
                 tracing::error!(%error, "a built-in tool is left out");
@@ -157,6 +161,7 @@ mod tests {
                 "calculator",
                 "date_math",
                 "edit_file",
+                "fetch_url",
                 "glob_files",
                 "grep_files",
                 "hash_file",
@@ -164,18 +169,19 @@ mod tests {
                 "list_dir",
                 "os_info",
                 "read_file",
+                "search_web",
                 "text_length",
                 "time",
                 "write_file"
             ]
         );
-        assert_eq!(builtin::tools(Vec::new()).len(), names.len());
+        assert_eq!(builtin::tools(BuiltinSettings::default()).len(), names.len());
     }
 
     #[test]
     fn a_second_tool_of_the_same_name_is_refused() {
         let mut registry = Registry::builtin();
-        for tool in builtin::tools(Vec::new()) {
+        for tool in builtin::tools(BuiltinSettings::default()) {
             let name = tool.spec().name.clone();
             assert_eq!(registry.register(tool), Err(RegisterError::Duplicate(name)));
         }

@@ -12,6 +12,7 @@ use super::permission::PermissionConfig;
 use super::roles::{Endpoints, OwnModels, RolesConfig};
 use super::sandbox::SandboxConfig;
 use super::submit::SubmitConfig;
+use super::tools::ToolsConfig;
 
 /// The whole configuration.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -47,6 +48,8 @@ pub struct Config {
     pub metrics: MetricsConfig,
     /// Traces for OpenTelemetry.
     pub otel: OtelConfig,
+    /// What tools may reach.
+    pub tools: ToolsConfig,
 }
 
 /// `[provider]`: which model answers.
@@ -504,6 +507,7 @@ impl Config {
         }
         self.otel.check()?;
         self.sandbox.check()?;
+        self.tools.check()?;
         self.provider.check("provider")?;
         self.check_roles()
     }
@@ -563,6 +567,14 @@ impl Config {
         }
         if self.otel.sample_ratio.total_cmp(&new.otel.sample_ratio).is_ne() {
             keys.push("otel.sample_ratio".to_owned());
+        }
+        for (key, is_changed) in [
+            ("tools.fetch.allow_hosts", self.tools.fetch != new.tools.fetch),
+            ("tools.search", self.tools.search != new.tools.search),
+        ] {
+            if is_changed {
+                keys.push(key.to_owned());
+            }
         }
         if self.log.format != new.log.format {
             keys.push("log.format".to_owned());

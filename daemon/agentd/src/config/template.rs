@@ -105,6 +105,14 @@ pub const TEMPLATE: &str = r#"# agentd and its clients. Every key may be left ou
 #background_day_usd = 0.0 # titles and other work that nobody waits for; part of the day
 #background_day_tokens = 0
 
+[tools.fetch]
+#allow_hosts = []         # that may be asked although they are not public: ["wiki.lan", "127.0.0.1:8080"]
+
+[tools.search]
+#engine = "duckduckgo"    # duckduckgo, searxng, brave, tavily
+#endpoint = ""            # URL; searxng needs it: "http://127.0.0.1:8888"
+#key_env = ""             # variable that holds the key; "": BRAVE_API_KEY or TAVILY_API_KEY
+
 [store]
 #cache_bytes = 8388608
 #fsync = true             # also survive a power cut

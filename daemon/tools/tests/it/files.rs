@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use agentd_domain::{ToolResult, ToolStatus};
-use agentd_tools::Registry;
+use agentd_tools::{BuiltinSettings, Registry};
 use serde_json::json;
 
 use crate::harness::{Place, SECRET, assert_refused};
@@ -174,10 +174,10 @@ async fn sc_03_the_daemons_own_files_are_not_read() {
     place.write("home/config.toml", SECRET);
     place.write("homework.txt", "mine");
     place.link("home", "other");
-    place.registry = Registry::builtin_keeping_private(vec![
-        place.workspace.join("home"),
-        place.outside.join("not-there"),
-    ]);
+    place.registry = Registry::builtin_with(BuiltinSettings {
+        private: vec![place.workspace.join("home"), place.outside.join("not-there")],
+        ..BuiltinSettings::default()
+    });
     assert_refused(&place.read("home/config.toml").await, "PROTECTED_FILE");
     assert_refused(&place.read("other/config.toml").await, "PROTECTED_FILE");
     assert_refused(&place.list("home").await, "PROTECTED_FILE");

@@ -3,6 +3,7 @@
 mod compute;
 mod data;
 mod fs;
+mod net;
 mod planning;
 mod system;
 
@@ -19,7 +20,8 @@ type Told = (&'static str, ToolEffect, Value);
 fn the_schemas_are_stable() {
     let specs = Registry::builtin().specs();
     let mut expected =
-        [compute::told(), data::told(), fs::told(), planning::told(), system::told()].concat();
+        [compute::told(), data::told(), fs::told(), net::told(), planning::told(), system::told()]
+            .concat();
     expected.sort_by_key(|(name, ..)| *name);
     let names: Vec<_> = expected.iter().map(|(name, ..)| *name).collect();
     assert_eq!(specs.iter().map(|spec| spec.name.as_str()).collect::<Vec<_>>(), names);

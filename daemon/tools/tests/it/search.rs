@@ -1,7 +1,7 @@
 //! Finding files and lines, and being told where was not looked.
 
 use agentd_domain::{ToolResult, ToolStatus};
-use agentd_tools::{CallLimits, Registry, run_call};
+use agentd_tools::{BuiltinSettings, CallLimits, Registry, run_call};
 use serde_json::{Value, json};
 
 use crate::harness::{Place, SECRET, assert_refused, context};
@@ -212,7 +212,10 @@ async fn sc_03_a_search_leaves_out_what_holds_secrets() {
     place.write(".env.local", SECRET);
     place.write("home/config.toml", SECRET);
     place.write(".env.example", "KEY=");
-    place.registry = Registry::builtin_keeping_private(vec![place.workspace.join("home")]);
+    place.registry = Registry::builtin_with(BuiltinSettings {
+        private: vec![place.workspace.join("home")],
+        ..BuiltinSettings::default()
+    });
     let all = json!({"pattern": "not for|KEY", "include_hidden": true, "include_ignored": true});
     let result = grep(&place, all).await;
     assert!(!result.output.contains(SECRET), "{result:?}");

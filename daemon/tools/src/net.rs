@@ -1,0 +1,19 @@
+//! Tools that read from the network.
+//!
+//! All of them ask through [`client::Client`]: what it connects to was checked as an address, never
+//! only as the text of a URL.
+
+mod address;
+mod client;
+mod decode;
+pub(crate) mod fetch_url;
+mod html;
+mod plain;
+pub(crate) mod search_web;
+mod settings;
+mod target;
+
+#[cfg(test)]
+mod test_server;
+
+pub use settings::{FetchSettings, NetSettings, SearchEngine, SearchSettings};
