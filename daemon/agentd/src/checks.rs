@@ -2,6 +2,7 @@
 
 mod machine;
 mod model;
+mod sandbox;
 mod surroundings;
 mod turns;
 
@@ -9,6 +10,7 @@ use std::sync::Arc;
 
 use agentd_domain::Clock;
 use agentd_engine::Engine;
+use agentd_sandbox::Programs;
 use agentd_shared::Paths;
 use agentd_store::Store;
 
@@ -71,6 +73,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) remote: &'a Remote,
     pub(crate) paths: &'a Paths,
     pub(crate) traces: &'a TracesState,
+    /// None: this process cannot run programs.
+    pub(crate) programs: Option<&'a Programs>,
 }
 
 /// Looks at everything. The endpoint is asked only when `ask` says so: a question costs tokens.
@@ -85,5 +89,6 @@ pub(crate) async fn run(subject: &Subject<'_>, ask: bool) -> Vec<Check> {
     checks.push(surroundings::service(&subject.control.facts().supervision));
     checks.push(surroundings::remote(subject));
     checks.push(surroundings::traces(subject.traces));
+    checks.push(sandbox::check(subject.programs).await);
     checks
 }

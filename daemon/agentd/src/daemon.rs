@@ -272,10 +272,12 @@ impl Daemon {
             private: private.clone(),
             net: loaded.config.tools.net(&env),
         });
-        if let Some(helper) = sandbox_helper {
+        let programs = sandbox_helper.map(|helper| {
             let sandbox = &loaded.config.sandbox;
-            let programs = Programs::new(sandbox.choice(), sandbox.policy(helper, private));
-            tools.register(run_command(Arc::new(programs)))?;
+            Arc::new(Programs::new(sandbox.choice(), sandbox.policy(helper, private)))
+        });
+        if let Some(programs) = &programs {
+            tools.register(run_command(Arc::clone(programs)))?;
         }
         for tool in extra_tools {
             tools.register(tool)?;
@@ -381,6 +383,7 @@ impl Daemon {
             default_workspace: default_workspace(),
             log_ring,
             traces: traces.state(),
+            programs,
             paths: paths.clone(),
         });
         // What an interrupted import left.

@@ -32,6 +32,7 @@ use crate::submit::SubmitPath;
 use crate::traces::TracesState;
 use agentd_domain::Clock;
 use agentd_engine::Engine;
+use agentd_sandbox::Programs;
 use agentd_shared::Paths;
 
 pub(crate) use turn::decode_submission;
@@ -64,6 +65,8 @@ pub(crate) struct Context {
     pub(crate) log_ring: Option<LogRing>,
     /// What becomes of traces, for `doctor`.
     pub(crate) traces: TracesState,
+    /// How commands are run; none: this process runs none.
+    pub(crate) programs: Option<Arc<Programs>>,
     /// Where the daemon's files are.
     pub(crate) paths: Paths,
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::OnceCell;
 
-use crate::{Choice, Policy, Sandbox, Unavailable, choose};
+use crate::{Backend, Choice, Missing, Policy, Sandbox, Unavailable, choose};
 
 /// How a daemon runs programs. What works is found out once; what does not is tried again, since
 /// somebody may have installed it.
@@ -12,7 +12,14 @@ use crate::{Choice, Policy, Sandbox, Unavailable, choose};
 pub struct Programs {
     choice: Choice,
     policy: Policy,
-    chosen: OnceCell<Arc<dyn Sandbox>>,
+    chosen: OnceCell<Chosen>,
+}
+
+/// The sandbox in force, and why others are not.
+#[derive(Debug)]
+struct Chosen {
+    sandbox: Arc<dyn Sandbox>,
+    missing: Vec<Missing>,
 }
 
 impl Programs {
@@ -29,12 +36,25 @@ impl Programs {
     /// # Cancel safety
     /// A probe that is dropped is made again by the next call.
     pub async fn sandbox(&self) -> Result<Arc<dyn Sandbox>, Unavailable> {
+        Ok(Arc::clone(&self.chosen().await?.sandbox))
+    }
+
+    /// The backend in force, and why the ones before it are not.
+    ///
+    /// # Errors
+    /// When none works.
+    pub async fn backend(&self) -> Result<(Backend, &[Missing]), Unavailable> {
+        let Chosen { sandbox, missing } = self.chosen().await?;
+        Ok((sandbox.backend(), missing))
+    }
+
+    async fn chosen(&self) -> Result<&Chosen, Unavailable> {
         let choosing = async {
             let (sandbox, missing) = choose(self.choice, &self.policy).await?;
-            let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
-            tracing::info!(backend = %sandbox.backend(), ?missing, "programs run in a sandbox");
-            Ok(Arc::from(sandbox))
+            let why: Vec<String> = missing.iter().map(ToString::to_string).collect();
+            tracing::info!(backend = %sandbox.backend(), not_taken = why.join("; "), "sandbox chosen");
+            Ok(Chosen { sandbox: Arc::from(sandbox), missing })
         };
-        self.chosen.get_or_try_init(|| choosing).await.cloned()
+        self.chosen.get_or_try_init(|| choosing).await
     }
 }

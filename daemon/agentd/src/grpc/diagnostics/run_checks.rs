@@ -16,6 +16,7 @@ pub(super) async fn handle(ctx: &Context, request: v1::RunChecksRequest) -> v1::
         remote: &ctx.remote,
         paths: &ctx.paths,
         traces: &ctx.traces,
+        programs: ctx.programs.as_deref(),
     };
     let checks = checks::run(&subject, !offline).await.into_iter().map(to_proto).collect();
     v1::RunChecksResponse { checks }
