@@ -9,7 +9,8 @@ use crate::compute::{calculator::Calculator, date_math::DateMath, text_length::T
 use crate::data::{hash_file::HashFile, list_archive::ListArchive};
 use crate::fs::{
     Protected, apply_patch::ApplyPatch, edit_file::EditFile, glob_files::GlobFiles,
-    grep_files::GrepFiles, list_dir::ListDir, read_file::ReadFile, write_file::WriteFile,
+    grep_files::GrepFiles, list_dir::ListDir, read_file::ReadFile, undo_edit::UndoEdit,
+    write_file::WriteFile,
 };
 use crate::net::{NetSettings, fetch_url::FetchUrl, search_web::SearchWeb};
 use crate::planning::manage_todo_list::ManageTodoList;
@@ -47,6 +48,7 @@ pub(crate) fn tools(settings: BuiltinSettings) -> Vec<Arc<dyn Tool>> {
         tool(SearchWeb::new(net.search)),
         tool(TextLength),
         tool(Time),
+        tool(UndoEdit { protected: protected.clone() }),
         tool(WriteFile { protected }),
     ]
 }

@@ -23,6 +23,7 @@ mod save;
 mod scope;
 mod skipped;
 mod syntax;
+pub(crate) mod undo_edit;
 mod walk;
 mod workspace;
 pub(crate) mod write_file;

@@ -167,11 +167,13 @@ mod tests {
                 "hash_file",
                 "list_archive",
                 "list_dir",
+                "manage_todo_list",
                 "os_info",
                 "read_file",
                 "search_web",
                 "text_length",
                 "time",
+                "undo_edit",
                 "write_file"
             ]
         );

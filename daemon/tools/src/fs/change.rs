@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use agentd_domain::{Action, ActionTarget, ToolResult};
 use tokio_util::sync::CancellationToken;
 
+use super::ledger::Kept;
 use super::save::{Target, lock, sha256, stale};
 use super::workspace::{Workspace, told};
 use super::{FileLedger, diff, protected, syntax};
@@ -113,6 +114,8 @@ pub(super) fn action(verb: &str, changes: &[Change]) -> Action {
 
 /// Carries out what was planned, all of it or nothing. `make` makes the changes from the files as
 /// they are now.
+///
+/// What it replaced is kept, so that it can be taken back.
 pub(super) fn carry_out(
     workspace: &Workspace<'_>,
     ledger: &FileLedger,
@@ -120,6 +123,42 @@ pub(super) fn carry_out(
     cancel: &CancellationToken,
     make: impl FnOnce() -> Result<Vec<Change>, ToolResult>,
 ) -> Result<ToolResult, ToolResult> {
+    let (changes, result) = carry_out_planned(workspace, ledger, planned, cancel, make)?;
+    let changed = changes.into_iter().filter(|change| change.target.content != change.new);
+    let kept: Vec<Kept> = changed
+        .map(|change| Kept {
+            path: told(&change.target.place),
+            after: change.new_sha256(),
+            before: change.target.content,
+            mode: change.target.mode,
+        })
+        .collect();
+    if !kept.is_empty() {
+        ledger.keep(kept);
+    }
+    Ok(result)
+}
+
+/// As [`carry_out`], of changes that take back the last one.
+pub(super) fn take_back(
+    workspace: &Workspace<'_>,
+    ledger: &FileLedger,
+    planned: &Action,
+    cancel: &CancellationToken,
+    make: impl FnOnce() -> Result<Vec<Change>, ToolResult>,
+) -> Result<ToolResult, ToolResult> {
+    let (_changes, result) = carry_out_planned(workspace, ledger, planned, cancel, make)?;
+    ledger.drop_last_change();
+    Ok(result)
+}
+
+fn carry_out_planned(
+    workspace: &Workspace<'_>,
+    ledger: &FileLedger,
+    planned: &Action,
+    cancel: &CancellationToken,
+    make: impl FnOnce() -> Result<Vec<Change>, ToolResult>,
+) -> Result<(Vec<Change>, ToolResult), ToolResult> {
     let paths: Vec<PathBuf> = planned
         .targets
         .iter()
@@ -167,7 +206,8 @@ pub(super) fn carry_out(
     let result = ToolResult::success(output.trim_end());
     let changed = changes.iter().filter(|change| change.target.content != change.new);
     let diff: String = changed.map(Change::diff).collect();
-    Ok(if diff.is_empty() { result } else { result.with_diff(diff) })
+    let result = if diff.is_empty() { result } else { result.with_diff(diff) };
+    Ok((changes, result))
 }
 
 /// Refuses to change a file that the session does not know.

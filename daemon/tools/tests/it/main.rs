@@ -6,6 +6,7 @@ mod data;
 mod files;
 mod harness;
 mod limits;
+mod patches;
 mod planning;
 mod schemas;
 mod search;

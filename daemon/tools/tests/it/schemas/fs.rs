@@ -180,6 +180,11 @@ pub(super) fn told() -> Vec<Told> {
             }),
         ),
         (
+            "undo_edit",
+            ToolEffect::WorkspaceWrite,
+            json!({"type": "object", "properties": {}, "additionalProperties": false}),
+        ),
+        (
             "write_file",
             ToolEffect::WorkspaceWrite,
             json!({
