@@ -1,7 +1,7 @@
 //! What a program writes, as text of a bounded length.
 
 use agentd_domain::floor_char_boundary;
-use anstream::adapter::StripStr;
+use anstream::adapter::StripBytes;
 
 /// Head and tail of one stream (spec k.3: 64 KiB in all).
 const HALF: usize = 32 * 1024;
@@ -17,7 +17,7 @@ pub(super) struct Capture {
     unfinished: Vec<u8>,
     /// Whether the last piece ended with a carriage return, which a line feed may follow.
     after_return: bool,
-    escapes: StripStr,
+    escapes: StripBytes,
     head: String,
     tail: String,
     left_out: usize,
@@ -54,8 +54,9 @@ impl Capture {
 
     fn add(&mut self, text: &str) -> String {
         let mut plain = String::new();
-        for printable in self.escapes.strip_next(text) {
-            for c in printable.chars() {
+        // By bytes: only so does it remember an escape sequence that goes on in the next piece.
+        for printable in self.escapes.strip_next(text.as_bytes()) {
+            for c in String::from_utf8_lossy(printable).chars() {
                 // A progress bar writes over its line; each state becomes a line of its own.
                 if std::mem::take(&mut self.after_return) && c != '\n' {
                     plain.push('\n');
