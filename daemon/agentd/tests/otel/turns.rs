@@ -109,7 +109,8 @@ async fn a_turn_that_fails_says_so_and_nothing_of_the_conversation_leaves() {
             .text_delta("xyzzy in an answer")
             .call_deltas(&[
                 ("read_file", r#"{"path":"note.txt"}"#),
-                ("read_file", r#"{"path":"xyzzy.txt"}"#),
+                // Refused once it runs: what a look beforehand refuses is not run and has no span.
+                ("calculator", r#"{"expression":"xyzzy + 1"}"#),
             ])
             .finish("tool_calls")
             .usage(10, 5)
@@ -123,7 +124,7 @@ async fn a_turn_that_fails_says_so_and_nothing_of_the_conversation_leaves() {
 
     let traces = collector.traces();
     let [trace] = traces.as_slice() else { panic!("{traces:?}") };
-    let tree = "invoke_agent agentd\n  chat scripted\n  execute_tool read_file\n  execute_tool read_file\n  chat scripted\n";
+    let tree = "invoke_agent agentd\n  chat scripted\n  execute_tool read_file\n  execute_tool calculator\n  chat scripted\n";
     assert_eq!(trace.tree(), tree);
     let error = |span: &opentelemetry_proto::tonic::trace::v1::Span| {
         let is_error = |attribute: &&String| attribute.starts_with("error.type=");
@@ -134,9 +135,9 @@ async fn a_turn_that_fails_says_so_and_nothing_of_the_conversation_leaves() {
     let (has_failed, code) = error(chats[1]);
     assert!(has_failed && code.is_some(), "{chats:?}");
     assert_eq!(error(trace.root()), (true, code));
-    let tools = trace.named("execute_tool read_file");
-    assert_eq!(error(tools[0]), (false, None));
-    assert!(error(tools[1]).0, "{tools:?}");
+    assert_eq!(error(trace.named("execute_tool read_file")[0]), (false, None));
+    let refused = trace.named("execute_tool calculator")[0];
+    assert!(error(refused).0, "{refused:?}");
 
     let sent = format!("{:?}", collector.requests());
     assert!(!sent.contains("xyzzy"), "{sent}");
