@@ -2,7 +2,7 @@
 //!
 //! Spans are made where the work is done, with `tracing`, as for the log. Here those that make up
 //! traces are picked out, named as the conventions want, queued, and sent in batches by one task. A
-//! collector that is away costs spans, never memory, and a stop only as long as [`FLUSH_LIMIT`].
+//! collector that is away costs spans, never memory, and a stop only as long as `FLUSH_LIMIT`.
 //!
 //! Without the feature this says that traces which somebody asked for are not exported.
 
