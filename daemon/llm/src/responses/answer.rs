@@ -361,7 +361,9 @@ impl ResponsesDecoder {
         if !is_wanted || self.items.iter().any(is_silent) {
             return None;
         }
-        let blocks = known.map(|item| item.native().map(str::to_owned));
+        // One that holds half a character can be kept, and not be read again.
+        let is_read = |block: &&str| serde_json::from_str::<serde_json::Value>(block).is_ok();
+        let blocks = known.map(|item| item.native().filter(is_read).map(str::to_owned));
         Some(NativeBlocks {
             api: KIND.to_owned(),
             model: self.model.clone(),
