@@ -6,13 +6,15 @@ use std::path::PathBuf;
 
 use prost::Message as _;
 
-const FILES: [&str; 10] = [
+const FILES: [&str; 12] = [
     "agentd/v1/access.proto",
     "agentd/v1/action.proto",
     "agentd/v1/admin.proto",
+    "agentd/v1/approval.proto",
     "agentd/v1/diagnostics.proto",
     "agentd/v1/event.proto",
     "agentd/v1/model.proto",
+    "agentd/v1/permission.proto",
     "agentd/v1/session.proto",
     "agentd/v1/stream.proto",
     "agentd/v1/turn.proto",

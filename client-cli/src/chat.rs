@@ -9,6 +9,7 @@
 //! above it and is replaced in place as it grows, so that each token shows as it comes and nobody is
 //! interrupted while typing. Without a terminal, or on a dumb one, text is only appended.
 
+mod approvals;
 pub(crate) mod canvas;
 pub(crate) mod conversation;
 mod dispatch;

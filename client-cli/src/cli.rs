@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::command::approvals::ApprovalsCommand;
 use crate::command::attach::AttachArgs;
 use crate::command::backup::BackupArgs;
 use crate::command::chat::ChatArgs;
@@ -25,7 +26,7 @@ use crate::command::usage::UsageArgs;
 use crate::output::ColorChoice;
 
 pub(crate) use remote::RemoteArgs;
-pub(crate) use session::{EffortArg, WhichSession, Wishes};
+pub(crate) use session::{EffortArg, ModeArg, WhichSession, Wishes, WorkArg};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -145,6 +146,17 @@ Examples:
     /// List, show, rename, delete, copy, export and import sessions
     #[command(subcommand)]
     Sessions(SessionsCommand),
+    /// List and answer calls that wait until somebody says whether they may run
+    #[command(subcommand)]
+    #[command(after_help = "\
+What is shown is exactly what runs: characters that cannot be seen, or that
+change the direction of writing, are shown as escapes.
+
+Examples:
+  agentctl approvals list
+  agentctl approvals allow 01JZ3V8QK5RD --always
+  agentctl approvals deny 01JZ3V8QK5RD --reason \"use ripgrep\"")]
+    Approvals(ApprovalsCommand),
     /// List models, what is known of them, and who has which role
     #[command(after_help = "\
 Models that an endpoint offers come first, then those that have a role or
@@ -273,6 +285,10 @@ mod tests {
         check("agentctl send --effort much x", false);
         check("agentctl sessions set last --effort low", true);
         check("agentctl sessions set last", false);
+        check("agentctl sessions set last --mode auto-edit --work docs", true);
+        check("agentctl chat --mode yolo", false);
+        check("agentctl approvals deny 01JZ --reason no", true);
+        check("agentctl approvals allow", false);
         check("agentctl config show", true);
         check("agentctl status --server https://box:7443 --ca ca.pem --token-file -", true);
         check("agentctl status --server https://box:7443 --context home", false);

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub(crate) mod approvals;
 pub(crate) mod attach;
 pub(crate) mod backup;
 pub(crate) mod chat;
@@ -46,6 +47,7 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Send(args) => Box::pin(send::run(&args, &app)).await,
         Command::Attach(args) => Box::pin(attach::run(&args, &app)).await,
         Command::Sessions(command) => Box::pin(sessions::run(&command, &app)).await,
+        Command::Approvals(command) => approvals::run(&command, &app).await,
         Command::Models(args) => models::run(&args, &app).await,
         Command::Status(args) => status::run(&args, &app).await,
         Command::Doctor(args) => doctor::run(&args, &app).await,
@@ -78,6 +80,7 @@ fn about_broken_config(command: &Command) -> BrokenConfig {
         | Command::Send(_)
         | Command::Attach(_)
         | Command::Sessions(_)
+        | Command::Approvals(_)
         | Command::Models(_)
         | Command::Usage(_)
         | Command::Upgrade(_)

@@ -5,6 +5,7 @@
 //! Matches are exhaustive and destructure all fields, so that a new field does not compile until it
 //! has a place here.
 
+mod approval;
 mod diagnostics;
 mod event;
 mod model;
@@ -16,6 +17,7 @@ mod usage;
 
 use agentd_proto::v1;
 
+pub(crate) use approval::OpenApprovalView;
 pub(crate) use diagnostics::{CheckView, LogRecordView};
 pub(crate) use event::EventView;
 pub(crate) use model::ModelsView;
@@ -44,6 +46,10 @@ enum_name!(title_source, TitleSource, "TITLE_SOURCE_");
 enum_name!(delivery, Delivery, "DELIVERY_");
 enum_name!(priority, Priority, "PRIORITY_");
 enum_name!(effort, Effort, "EFFORT_");
+enum_name!(permission_mode, PermissionMode, "PERMISSION_MODE_");
+enum_name!(work_mode, WorkMode, "WORK_MODE_");
+enum_name!(approval_decision, ApprovalDecision, "APPROVAL_DECISION_");
+enum_name!(approval_scope, ApprovalScope, "APPROVAL_SCOPE_");
 enum_name!(suspend_reason, SuspendReason, "SUSPEND_REASON_");
 enum_name!(turn_end, TurnEnd, "TURN_END_");
 enum_name!(interrupt_reason, InterruptReason, "INTERRUPT_REASON_");

@@ -5,6 +5,7 @@
 //! crates. It owns no state but the input history; sessions live in the daemon.
 
 mod app;
+mod approval_text;
 mod chat;
 mod cli;
 mod command;

@@ -1,5 +1,6 @@
 //! Sends a message so that a retry can never make two of it.
 
+use std::io::IsTerminal as _;
 use std::time::Duration;
 
 use agentd_proto::v1;
@@ -49,6 +50,8 @@ impl Outgoing {
             request: v1::SubmitMessageRequest {
                 priority: 0,
                 ttl_ms: 0,
+                // Nobody is there when neither end is a terminal.
+                unattended: !app.output.is_terminal() && !std::io::stderr().is_terminal(),
                 session_id: session_id.to_owned(),
                 client_message_id: new_ulid(),
                 text: text.to_owned(),
@@ -153,6 +156,8 @@ pub(crate) async fn create_session(
         .unwrap_or_default();
     let request = v1::CreateSessionRequest {
         effort: wishes.effort.map_or(v1::Effort::Unspecified, v1::Effort::from).into(),
+        permission_mode: wishes.mode.map_or(0, |mode| v1::PermissionMode::from(mode).into()),
+        work_mode: wishes.work.map_or(0, |mode| v1::WorkMode::from(mode).into()),
         session_id: new_ulid(),
         title: String::new(),
         workspace,

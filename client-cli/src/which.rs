@@ -4,7 +4,7 @@ use agentd_proto::v1;
 use agentd_shared::Client;
 
 use crate::app::rpc_failure;
-use crate::cli::{EffortArg, WhichSession, Wishes};
+use crate::cli::{EffortArg, ModeArg, WhichSession, Wishes, WorkArg};
 use crate::exit::Failure;
 use crate::{ids, submit};
 
@@ -48,7 +48,7 @@ pub(crate) async fn create(client: &Client, wishes: &Wishes) -> Result<Chosen, F
     Ok(Chosen { session_id: session.session_id, is_new: true })
 }
 
-/// Sets model and effort of a session; nothing is asked where nothing is wished.
+/// Sets model, effort and modes of a session; nothing is asked where nothing is wished.
 ///
 /// # Errors
 /// A report when the daemon refuses.
@@ -58,24 +58,50 @@ pub(crate) async fn set(
     session_id: &str,
     wishes: &Wishes,
 ) -> Result<(), Failure> {
-    let Wishes { model, effort } = wishes;
-    if model.is_none() && effort.is_none() {
+    let Wishes { model, effort, mode, work } = wishes;
+    if model.is_none() && effort.is_none() && mode.is_none() && work.is_none() {
         return Ok(());
     }
     let request = v1::UpdateSessionRequest {
         effort: effort.map(|effort| v1::Effort::from(effort).into()),
+        permission_mode: mode.map(|mode| v1::PermissionMode::from(mode).into()),
+        work_mode: work.map(|mode| v1::WorkMode::from(mode).into()),
         session_id: session_id.to_owned(),
         title: None,
         model: model.as_deref().map(|model| model_on_the_wire(model).to_owned()),
         author: Some(author),
     };
     let answer = client.session().update_session(request).await;
-    answer.map(drop).map_err(|status| rpc_failure("cannot set model or effort", status))
+    answer.map(drop).map_err(|status| rpc_failure("cannot change the session", status))
 }
 
 /// The daemon's default has no name on the wire.
 pub(crate) fn model_on_the_wire(model: &str) -> &str {
     if model == "default" { "" } else { model }
+}
+
+impl From<ModeArg> for v1::PermissionMode {
+    fn from(mode: ModeArg) -> Self {
+        match mode {
+            ModeArg::Plan => Self::Plan,
+            ModeArg::Ask => Self::Ask,
+            ModeArg::AutoEdit => Self::AutoEdit,
+            ModeArg::Full => Self::Full,
+        }
+    }
+}
+
+impl From<WorkArg> for v1::WorkMode {
+    fn from(mode: WorkArg) -> Self {
+        match mode {
+            WorkArg::Design => Self::Design,
+            WorkArg::Develop => Self::Develop,
+            WorkArg::Test => Self::Test,
+            WorkArg::Review => Self::Review,
+            WorkArg::Docs => Self::Docs,
+            WorkArg::Devops => Self::Devops,
+        }
+    }
 }
 
 impl From<EffortArg> for v1::Effort {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use agentd_proto::v1::access_service_client::AccessServiceClient;
 use agentd_proto::v1::admin_service_client::AdminServiceClient;
+use agentd_proto::v1::approval_service_client::ApprovalServiceClient;
 use agentd_proto::v1::diagnostics_service_client::DiagnosticsServiceClient;
 use agentd_proto::v1::event_service_client::EventServiceClient;
 use agentd_proto::v1::model_service_client::ModelServiceClient;
@@ -84,6 +85,13 @@ impl Client {
     /// Sessions.
     pub fn session(&self) -> SessionServiceClient<CommandChannel> {
         SessionServiceClient::new(self.commands.clone())
+            .max_decoding_message_size(MAX_MESSAGE_BYTES)
+            .max_encoding_message_size(MAX_MESSAGE_BYTES)
+    }
+
+    /// Calls that wait until somebody says whether they may run.
+    pub fn approval(&self) -> ApprovalServiceClient<CommandChannel> {
+        ApprovalServiceClient::new(self.commands.clone())
             .max_decoding_message_size(MAX_MESSAGE_BYTES)
             .max_encoding_message_size(MAX_MESSAGE_BYTES)
     }

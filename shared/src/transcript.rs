@@ -35,6 +35,10 @@ pub struct Transcript {
     title_source: v1::TitleSource,
     model: String,
     effort: v1::Effort,
+    permission_mode: v1::PermissionMode,
+    work_mode: v1::WorkMode,
+    /// Calls that wait, each with its turn.
+    approvals: Vec<(String, v1::ApprovalRequested)>,
     workspace: String,
     origin: Option<v1::ForkOrigin>,
     usage: v1::Usage,
@@ -79,6 +83,22 @@ impl Transcript {
     /// Effort asked for; unspecified means the model's default.
     pub fn effort(&self) -> v1::Effort {
         self.effort
+    }
+
+    /// How much the agent may do without asking; unspecified if the log was read from later on.
+    pub fn permission_mode(&self) -> v1::PermissionMode {
+        self.permission_mode
+    }
+
+    /// What the agent works on.
+    pub fn work_mode(&self) -> v1::WorkMode {
+        self.work_mode
+    }
+
+    /// Calls that wait until somebody says whether they may run, the oldest first, each with the
+    /// ULID of its turn.
+    pub fn open_approvals(&self) -> impl Iterator<Item = (&str, &v1::ApprovalRequested)> {
+        self.approvals.iter().map(|(turn_id, request)| (turn_id.as_str(), request))
     }
 
     /// What the requests that were read of cost.

@@ -76,9 +76,10 @@ impl Conversation<'_> {
     pub(super) async fn on_line(&mut self, line: &str) -> Result<(), Failure> {
         let done = match slash::parse(line) {
             Line::Empty => Ok(()),
-            Line::Message(text) => match self.chosen(text) {
-                Some(choice) => self.answer(&choice).await,
-                None => self.submit(text, v1::Delivery::Queue).await,
+            Line::Message(text) => match (self.approval_key(text), self.chosen(text)) {
+                (Some(key), _) => self.press(key).await,
+                (None, Some(choice)) => self.answer(&choice).await,
+                (None, None) => self.submit(text, v1::Delivery::Queue).await,
             },
             Line::Steer(text) => self.submit(text, v1::Delivery::Steer).await,
             Line::Interrupt(text) => self.submit(text, v1::Delivery::Interrupt).await,
@@ -227,6 +228,11 @@ impl Conversation<'_> {
             SlashCommand::Model => self.set_model(argument).await?,
             SlashCommand::Effort if argument.is_empty() => self.show_effort().await?,
             SlashCommand::Effort => self.set_effort(argument).await?,
+            SlashCommand::Mode => self.set_mode(argument).await?,
+            SlashCommand::Work => self.set_work(argument).await?,
+            SlashCommand::Approvals => self.show_approvals(argument)?,
+            SlashCommand::Approve => self.approve(argument).await?,
+            SlashCommand::Deny => self.deny(argument).await?,
             SlashCommand::Status => {
                 let status = status::fetch(&self.client).await?;
                 let width = self.view.canvas.look().width;

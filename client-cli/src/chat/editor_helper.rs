@@ -11,11 +11,11 @@ use rustyline::hint::{Hinter, HistoryHinter};
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, Helper};
 
-use clap::ValueEnum as _;
+use clap::ValueEnum;
 
 use super::gate::Gate;
 use super::slash::{self, Completes};
-use crate::cli::EffortArg;
+use crate::cli::{EffortArg, ModeArg, WorkArg};
 use crate::style;
 
 /// What can be completed now. The conversation writes it, the editor reads it.
@@ -118,7 +118,9 @@ fn complete(typed: &str, vocabulary: &Vocabulary) -> (usize, Vec<Pair>) {
         Completes::Nothing => Vec::new(),
         Completes::Sessions => described(&vocabulary.sessions),
         Completes::Models => plain(&vocabulary.models),
-        Completes::Efforts => plain(&effort_names()),
+        Completes::Efforts => plain(&value_names::<EffortArg>()),
+        Completes::Modes => plain(&value_names::<ModeArg>()),
+        Completes::Works => plain(&value_names::<WorkArg>()),
         Completes::OnOff => plain(&["on".to_owned(), "off".to_owned()]),
         Completes::Queue => described(&vocabulary.queue),
         Completes::Choices => plain(&vocabulary.choices),
@@ -126,9 +128,9 @@ fn complete(typed: &str, vocabulary: &Vocabulary) -> (usize, Vec<Pair>) {
     (start, candidates)
 }
 
-/// The levels that can be asked for.
-fn effort_names() -> Vec<String> {
-    let values = EffortArg::value_variants().iter().filter_map(EffortArg::to_possible_value);
+/// The values that can be asked for.
+fn value_names<V: ValueEnum>() -> Vec<String> {
+    let values = V::value_variants().iter().filter_map(V::to_possible_value);
     values.map(|value| value.get_name().to_owned()).collect()
 }
 

@@ -9,6 +9,7 @@ use agentd_shared::text::{human_duration, one_line};
 
 use agentd_shared::transcript::TurnMarker;
 
+use crate::approval_text::{self, visible};
 use crate::command::usage::cost_text;
 use crate::style;
 
@@ -142,6 +143,34 @@ pub(crate) fn notes(event: &v1::Event, me: &str) -> Option<Line> {
         Body::TodoListChanged(changed) => {
             line(Tone::Dim, todo(&changed.list.clone().unwrap_or_default()))
         }
+        Body::PermissionModeChanged(changed) => line(
+            Tone::Dim,
+            format!(
+                "◆ mode from the next call on: {}{}",
+                mode_name(changed.mode()),
+                by(changed.by.as_ref(), me)
+            ),
+        ),
+        Body::WorkModeChanged(changed) => line(
+            Tone::Dim,
+            format!(
+                "◆ work mode from the next call on: {}{}",
+                crate::json::work_mode(changed.mode),
+                by(changed.by.as_ref(), me)
+            ),
+        ),
+        Body::ApprovalRequested(requested) => {
+            let summary = requested.action.as_ref().map_or("", |action| action.summary.as_str());
+            line(
+                Tone::Warn,
+                format!(
+                    "? {} wants to: {} (`agentctl approvals` shows and answers it)",
+                    visible(&requested.tool, NAME_WIDTH),
+                    visible(summary, DETAIL_WIDTH)
+                ),
+            )
+        }
+        Body::ApprovalResolved(resolved) => approval_resolved(resolved, me),
         Body::QuestionAnswered(answered) if !answered.choice.is_empty() => {
             let choice = one_line(&answered.choice, NAME_WIDTH);
             line(Tone::Dim, format!("◆ answered: {choice}{}", by(answered.by.as_ref(), me)))
@@ -173,6 +202,37 @@ pub(super) fn todo(list: &v1::TodoList) -> String {
         format!("  {mark} {}", one_line(&item.label, DETAIL_WIDTH))
     };
     std::iter::once(heading).chain(list.items.iter().map(step)).collect::<Vec<_>>().join("\n")
+}
+
+/// A mode as users write it.
+pub(crate) fn mode_name(mode: v1::PermissionMode) -> String {
+    crate::json::permission_mode(mode.into()).replace('_', "-")
+}
+
+fn approval_resolved(resolved: &v1::ApprovalResolved, me: &str) -> Line {
+    let by = by(resolved.by.as_ref(), me);
+    match resolved.decision() {
+        v1::ApprovalDecision::Allow if resolved.rules.is_empty() => {
+            line(Tone::Dim, format!("◆ allowed{by}"))
+        }
+        v1::ApprovalDecision::Allow => {
+            let rules: Vec<String> = resolved.rules.iter().map(approval_text::rule).collect();
+            line(Tone::Dim, format!("◆ allowed{by}, in this session always: {}", rules.join("; ")))
+        }
+        v1::ApprovalDecision::Deny => {
+            let reason = match resolved.reason.trim() {
+                "" => String::new(),
+                reason => format!(": {}", one_line(reason, DETAIL_WIDTH)),
+            };
+            line(Tone::Warn, format!("◆ denied{by}{reason}"))
+        }
+        v1::ApprovalDecision::Expired => {
+            line(Tone::Warn, "◆ denied: nobody answered in time".to_owned())
+        }
+        v1::ApprovalDecision::Void | v1::ApprovalDecision::Unspecified => {
+            line(Tone::Dim, "◆ the approval is void: its turn was cut off".to_owned())
+        }
+    }
 }
 
 fn tool_result(call: &v1::ToolCallFinished) -> Line {

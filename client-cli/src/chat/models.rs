@@ -43,7 +43,7 @@ impl Conversation<'_> {
     }
 
     pub(super) async fn set_model(&mut self, model: &str) -> Result<(), Failure> {
-        let wishes = Wishes { model: Some(model.to_owned()), effort: None };
+        let wishes = Wishes { model: Some(model.to_owned()), ..Wishes::default() };
         which::set(&self.client, self.app.author(), &self.session_id, &wishes).await?;
         // A provider may take models that it does not list, so that a strange one is set all the same.
         let Ok(list) = models::fetch(&self.client).await else { return Ok(()) };
@@ -86,7 +86,7 @@ impl Conversation<'_> {
             self.script_failed(Exit::Usage);
             return Ok(());
         };
-        let wishes = Wishes { model: None, effort: Some(effort) };
+        let wishes = Wishes { effort: Some(effort), ..Wishes::default() };
         which::set(&self.client, self.app.author(), &self.session_id, &wishes).await?;
         let session = self.session().await?;
         let offered = self.offered_efforts(&session).await?;

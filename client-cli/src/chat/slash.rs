@@ -17,6 +17,16 @@ pub(crate) enum SlashCommand {
     Model,
     /// Shows or sets the effort.
     Effort,
+    /// Shows or sets the permission mode.
+    Mode,
+    /// Shows or sets the work mode.
+    Work,
+    /// Shows what waits for an approval.
+    Approvals,
+    /// Lets a call run.
+    Approve,
+    /// Keeps a call from running.
+    Deny,
     /// Shows how the daemon is.
     Status,
     /// Shows token counts.
@@ -77,6 +87,10 @@ pub(crate) enum Completes {
     Models,
     /// Levels of effort.
     Efforts,
+    /// Permission modes.
+    Modes,
+    /// Work modes.
+    Works,
     /// "on" and "off".
     OnOff,
     /// Ids of queued messages.
@@ -141,6 +155,41 @@ pub(crate) const TABLE: &[Entry] = &[
         "[LEVEL]",
         "show or set how long it reasons, or `default`",
         Completes::Efforts,
+    ),
+    entry(
+        SlashCommand::Mode,
+        &["mode"],
+        "[MODE]",
+        "show or set what it may do unasked: plan, ask, auto-edit, full",
+        Completes::Modes,
+    ),
+    entry(
+        SlashCommand::Work,
+        &["work"],
+        "[WORK]",
+        "show or set what it works on",
+        Completes::Works,
+    ),
+    entry(
+        SlashCommand::Approvals,
+        &["approvals"],
+        "[show N]",
+        "show calls that wait for an approval, or all of one",
+        Completes::Nothing,
+    ),
+    entry(
+        SlashCommand::Approve,
+        &["approve", "allow"],
+        "[N] [always]",
+        "let a call run (or type y, or a for always)",
+        Completes::Nothing,
+    ),
+    entry(
+        SlashCommand::Deny,
+        &["deny"],
+        "[N] [REASON]",
+        "keep a call from running (or type n)",
+        Completes::Nothing,
     ),
     entry(SlashCommand::Status, &["status"], "", "how the daemon is", Completes::Nothing),
     entry(

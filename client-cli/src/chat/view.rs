@@ -12,6 +12,7 @@ use super::canvas::{Canvas, Mode};
 use super::lines::{self, Tone};
 use super::stream_text::StreamText;
 use super::terminal::Size;
+use crate::approval_text::{self, Extent};
 use crate::style;
 
 /// Items whose shown length is remembered; older ones are final.
@@ -39,6 +40,8 @@ pub(crate) struct View {
     queued: HashSet<String>,
     /// What was missed has been told.
     greeted: bool,
+    /// Approvals in the order in which they were shown; their place is their number.
+    approvals: Vec<String>,
     /// Names of the terminals attached, as far as they were told.
     present: Option<Vec<String>>,
 }
@@ -65,6 +68,7 @@ impl View {
             shown: Vec::new(),
             queued: HashSet::new(),
             greeted: false,
+            approvals: Vec::new(),
             present: None,
         }
     }
@@ -153,6 +157,7 @@ impl View {
             }
             Body::AssistantMessage(message) => self.assistant(message),
             Body::QuestionAsked(asked) => self.question(asked),
+            Body::ApprovalRequested(requested) => self.approval(requested),
             Body::TurnCompleted(completed) => {
                 let turn = self.transcript.turn(&event.turn_id);
                 let footer = lines::footer(completed, turn);
@@ -235,6 +240,30 @@ impl View {
             .map(|(index, choice)| format!("{}) {}", index + 1, one_line(choice, PREVIEW_WIDTH)))
             .collect();
         self.note(Tone::Dim, &format!("  type a choice: {}", choices.join("  ")));
+    }
+
+    /// Shows exactly what will run, and how to answer.
+    fn approval(&mut self, requested: &v1::ApprovalRequested) {
+        self.approvals.push(requested.approval_id.clone());
+        let number = self.approvals.len();
+        let mut lines = approval_text::lines(requested, Extent::Short).into_iter();
+        let first = lines.next().unwrap_or_default();
+        self.note(Tone::Warn, &format!("? #{number} {first}"));
+        for line in lines {
+            self.note(Tone::Warn, &format!("  {line}"));
+        }
+        let rules: Vec<String> = requested.rules.iter().map(approval_text::rule).collect();
+        let always = match rules.as_slice() {
+            [] => String::new(),
+            rules => format!("  a) always in this session: {}", rules.join("; ")),
+        };
+        self.note(Tone::Dim, &format!("  y) allow once{always}  n) deny (or /deny REASON)"));
+        self.note(Tone::Dim, &format!("  /approvals show {number} shows all of it"));
+    }
+
+    /// The number that an approval was shown with.
+    pub(crate) fn approval_number(&self, approval_id: &str) -> Option<usize> {
+        self.approvals.iter().position(|shown| shown == approval_id).map(|index| index + 1)
     }
 
     /// Tells who came and who went, but not about ourselves.

@@ -17,7 +17,7 @@ pub(crate) struct WhichSession {
     pub(crate) new: bool,
 }
 
-/// What a session's turns are like from the next one on.
+/// What a session's turns are like.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Wishes {
     /// Model that answers from the next turn on; `default` for the daemon's
@@ -26,6 +26,42 @@ pub(crate) struct Wishes {
     /// How long it reasons from the next turn on; `default` for the model's own
     #[arg(long, value_name = "LEVEL", value_enum, hide_possible_values = false)]
     pub(crate) effort: Option<EffortArg>,
+    /// How much the agent may do without asking, from the next call on
+    #[arg(long, value_name = "MODE", value_enum, hide_possible_values = false)]
+    pub(crate) mode: Option<ModeArg>,
+    /// What the agent works on, from the next call on
+    #[arg(long, value_name = "WORK", value_enum, hide_possible_values = false)]
+    pub(crate) work: Option<WorkArg>,
+}
+
+/// How much an agent may do without asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModeArg {
+    /// It only looks.
+    Plan,
+    /// It asks before it changes, starts or fetches anything.
+    Ask,
+    /// It changes the workspace without asking, and asks for the rest.
+    AutoEdit,
+    /// It asks for nothing but what a rule names.
+    Full,
+}
+
+/// What an agent is working on. It takes away, never adds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WorkArg {
+    /// Documents, no code.
+    Design,
+    /// Code.
+    Develop,
+    /// Tests.
+    Test,
+    /// Nothing is changed.
+    Review,
+    /// Documents, no code.
+    Docs,
+    /// Running things.
+    Devops,
 }
 
 /// How long a model reasons.

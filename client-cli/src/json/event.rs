@@ -4,6 +4,7 @@ use agentd_proto::v1;
 use agentd_proto::v1::event::Body as Wire;
 use serde::Serialize;
 
+use super::approval::{RequestedView, ResolvedView};
 use super::todo::TodoView;
 use super::tool::{CallFinishedView, CallStartedView};
 
@@ -35,6 +36,8 @@ enum Body<'a> {
         model: &'a str,
         origin: Option<OriginView<'a>>,
         effort: String,
+        permission_mode: String,
+        work_mode: String,
     },
     SessionRenamed {
         title: &'a str,
@@ -49,6 +52,16 @@ enum Body<'a> {
         effort: String,
         by: Option<AuthorView<'a>>,
     },
+    PermissionModeChanged {
+        mode: String,
+        by: Option<AuthorView<'a>>,
+    },
+    WorkModeChanged {
+        mode: String,
+        by: Option<AuthorView<'a>>,
+    },
+    ApprovalRequested(RequestedView<'a>),
+    ApprovalResolved(ResolvedView<'a>),
     MessageExpired {
         item_id: &'a str,
     },
@@ -60,6 +73,7 @@ enum Body<'a> {
         author: Option<AuthorView<'a>>,
         priority: String,
         expires_at_ms: i64,
+        unattended: bool,
     },
     MessageWithdrawn {
         item_id: &'a str,
@@ -159,12 +173,16 @@ impl<'a> From<&'a Wire> for Body<'a> {
                 model,
                 origin,
                 effort,
+                permission_mode,
+                work_mode,
             }) => Self::SessionCreated {
                 workspace,
                 title,
                 model,
                 origin: view(origin.as_ref()),
                 effort: super::effort(*effort),
+                permission_mode: super::permission_mode(*permission_mode),
+                work_mode: super::work_mode(*work_mode),
             },
             Wire::SessionRenamed(v1::SessionRenamed { title, source, by }) => {
                 Self::SessionRenamed {
@@ -179,6 +197,21 @@ impl<'a> From<&'a Wire> for Body<'a> {
             Wire::EffortChanged(v1::EffortChanged { effort, by }) => {
                 Self::EffortChanged { effort: super::effort(*effort), by: view(by.as_ref()) }
             }
+            Wire::PermissionModeChanged(v1::PermissionModeChanged { mode, by }) => {
+                Self::PermissionModeChanged {
+                    mode: super::permission_mode(*mode),
+                    by: view(by.as_ref()),
+                }
+            }
+            Wire::WorkModeChanged(v1::WorkModeChanged { mode, by }) => {
+                Self::WorkModeChanged { mode: super::work_mode(*mode), by: view(by.as_ref()) }
+            }
+            Wire::ApprovalRequested(requested) => {
+                Self::ApprovalRequested(RequestedView::from(requested))
+            }
+            Wire::ApprovalResolved(resolved) => {
+                Self::ApprovalResolved(ResolvedView::from(resolved))
+            }
             Wire::MessageExpired(v1::MessageExpired { item_id }) => {
                 Self::MessageExpired { item_id }
             }
@@ -190,7 +223,9 @@ impl<'a> From<&'a Wire> for Body<'a> {
                 author,
                 priority,
                 expires_at_ms,
+                unattended,
             }) => Self::MessageAccepted {
+                unattended: *unattended,
                 item_id,
                 client_message_id,
                 text,
@@ -318,7 +353,9 @@ impl<'a> From<&'a Wire> for Body<'a> {
     }
 }
 
-fn view<'a, Message, View: From<&'a Message>>(message: Option<&'a Message>) -> Option<View> {
+pub(super) fn view<'a, Message, View: From<&'a Message>>(
+    message: Option<&'a Message>,
+) -> Option<View> {
     message.map(View::from)
 }
 

@@ -3,6 +3,7 @@
 use agentd_proto::v1;
 use serde::Serialize;
 
+use super::approval::RequestedView;
 use super::event::{AuthorView, CostView, OriginView, ParticipantView, QuestionView, UsageView};
 use super::todo::TodoView;
 
@@ -24,6 +25,8 @@ pub(crate) struct SessionView<'a> {
     usage: Option<UsageView>,
     origin: Option<OriginView<'a>>,
     effort: String,
+    permission_mode: String,
+    work_mode: String,
     cost: Option<CostView>,
 }
 
@@ -46,6 +49,8 @@ impl<'a> From<&'a v1::Session> for SessionView<'a> {
             origin,
             effort,
             cost,
+            permission_mode,
+            work_mode,
         } = session;
         Self {
             session_id,
@@ -63,6 +68,8 @@ impl<'a> From<&'a v1::Session> for SessionView<'a> {
             usage: usage.as_ref().map(UsageView::from),
             origin: origin.as_ref().map(OriginView::from),
             effort: super::effort(*effort),
+            permission_mode: super::permission_mode(*permission_mode),
+            work_mode: super::work_mode(*work_mode),
             cost: cost.as_ref().map(CostView::from),
         }
     }
@@ -111,17 +118,26 @@ pub(crate) struct DetailView<'a> {
     open_questions: Vec<QuestionView<'a>>,
     participants: Vec<ParticipantView<'a>>,
     todo: Option<TodoView<'a>>,
+    open_approvals: Vec<RequestedView<'a>>,
 }
 
 impl<'a> From<&'a v1::GetSessionResponse> for DetailView<'a> {
     fn from(detail: &'a v1::GetSessionResponse) -> Self {
-        let v1::GetSessionResponse { session, queue, open_questions, participants, todo } = detail;
+        let v1::GetSessionResponse {
+            session,
+            queue,
+            open_questions,
+            participants,
+            todo,
+            open_approvals,
+        } = detail;
         Self {
             session: session.as_ref().map(SessionView::from),
             queue: queue.iter().map(QueuedView::from).collect(),
             open_questions: open_questions.iter().map(QuestionView::from).collect(),
             participants: participants.iter().map(ParticipantView::from).collect(),
             todo: todo.as_ref().map(TodoView::from),
+            open_approvals: open_approvals.iter().map(RequestedView::from).collect(),
         }
     }
 }

@@ -18,6 +18,7 @@ fn events_keep_the_names_of_the_contract() {
         "",
         3,
         Body::MessageAccepted(v1::MessageAccepted {
+            unattended: false,
             expires_at_ms: 0,
             priority: 0,
             item_id: "I".into(),
@@ -26,7 +27,7 @@ fn events_keep_the_names_of_the_contract() {
             delivery: v1::Delivery::Queue.into(),
             author: Some(author()),
         }),
-        r#"{"seq":3,"at_ms":1700,"turn_id":"","kind":"message_accepted","body":{"item_id":"I","client_message_id":"C","text":"hi \u001b[2J","delivery":"queue","author":{"client_id":"pts","name":"ann"},"priority":"unspecified","expires_at_ms":0}}"#,
+        r#"{"seq":3,"at_ms":1700,"turn_id":"","kind":"message_accepted","body":{"item_id":"I","client_message_id":"C","text":"hi \u001b[2J","delivery":"queue","author":{"client_id":"pts","name":"ann"},"priority":"unspecified","expires_at_ms":0,"unattended":false}}"#,
     );
     check(
         "T",
@@ -49,6 +50,20 @@ fn events_keep_the_names_of_the_contract() {
             elapsed_ms: 12,
         }),
         r#"{"seq":9,"at_ms":1700,"turn_id":"T","kind":"turn_completed","body":{"end":"output_limit","rounds":2,"usage":null,"elapsed_ms":12}}"#,
+    );
+    check(
+        "T",
+        5,
+        Body::ApprovalResolved(v1::ApprovalResolved {
+            approval_id: "A".into(),
+            decision: v1::ApprovalDecision::Allow.into(),
+            scope: v1::ApprovalScope::Session.into(),
+            rules: vec![v1::RuleMatcher {
+                matcher: Some(v1::rule_matcher::Matcher::Host("docs.rs".into())),
+            }],
+            ..Default::default()
+        }),
+        r#"{"seq":5,"at_ms":1700,"turn_id":"T","kind":"approval_resolved","body":{"approval_id":"A","decision":"allow","scope":"session","reason":"","by":null,"rules":[{"kind":"host","host":"docs.rs"}]}}"#,
     );
     check(
         "T",

@@ -5,6 +5,7 @@
 
 mod access;
 mod admin;
+mod approval;
 mod caller;
 mod detached;
 mod diagnostics;

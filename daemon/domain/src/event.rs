@@ -12,10 +12,11 @@ use serde_json::value::RawValue;
 use self::record::{BodyOfKind, Record};
 
 use crate::{
-    Action, Author, CallId, CallMetrics, ClientMessageId, Cost, Effort, EffortChoice, ErrorReport,
-    Evidence, ForkOrigin, InterruptReason, ItemId, NativeBlocks, Priority, QuestionId,
-    QuestionKind, Seq, SuspendReason, TimestampMs, TodoList, ToolCall, ToolEffect, ToolResult,
-    ToolStatus, TurnEnd, TurnId, Usage, UsagePurpose,
+    Action, ApprovalRequested, ApprovalResolved, Author, CallId, CallMetrics, ClientMessageId,
+    Cost, Effort, EffortChoice, ErrorReport, Evidence, ForkOrigin, InterruptReason, ItemId,
+    NativeBlocks, PermissionMode, PermissionModeChanged, Priority, QuestionId, QuestionKind, Seq,
+    SuspendReason, TimestampMs, TodoList, ToolCall, ToolEffect, ToolResult, ToolStatus, TurnEnd,
+    TurnId, Usage, UsagePurpose, WorkMode, WorkModeChanged,
 };
 
 /// One durable event.
@@ -189,6 +190,10 @@ bodies! {
     EffortChanged => "effort_changed",
     MessageExpired => "message_expired",
     TodoListChanged => "todo_list_changed",
+    ApprovalRequested => "approval_requested",
+    ApprovalResolved => "approval_resolved",
+    PermissionModeChanged => "permission_mode_changed",
+    WorkModeChanged => "work_mode_changed",
 }
 
 /// An event of a kind that this build does not know, kept as it was stored.
@@ -264,6 +269,12 @@ pub struct SessionCreated {
     /// Effort asked for; none means the model's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<Effort>,
+    /// How much the agent may do without asking.
+    #[serde(default, skip_serializing_if = "PermissionMode::is_default")]
+    pub permission_mode: PermissionMode,
+    /// What it works on.
+    #[serde(default, skip_serializing_if = "WorkMode::is_default")]
+    pub work_mode: WorkMode,
 }
 
 /// The title changed.
@@ -319,6 +330,9 @@ pub struct MessageAccepted {
     /// From when on it is too late to begin; none: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<TimestampMs>,
+    /// A script sent it: nobody is known to look at what comes of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unattended: bool,
 }
 
 /// A queued message was not begun before it expired; it will not run.

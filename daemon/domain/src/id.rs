@@ -124,6 +124,10 @@ ulid_id! {
     ItemId
 }
 ulid_id! {
+    /// A call that waits until somebody says whether it may run.
+    ApprovalId
+}
+ulid_id! {
     /// A question to the user.
     QuestionId
 }

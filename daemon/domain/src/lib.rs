@@ -4,6 +4,7 @@
 //! they are stored, sent or shown: no I/O, no async, no clock, no randomness. It owns no state.
 
 mod action;
+mod approval;
 mod author;
 mod cut;
 mod day;
@@ -24,6 +25,10 @@ mod turn;
 mod usage;
 
 pub use action::{Action, ActionTarget, Confinement};
+pub use approval::{
+    ApprovalDecision, ApprovalRequested, ApprovalResolved, ApprovalScope, PermissionModeChanged,
+    WorkModeChanged,
+};
 pub use author::{Author, AuthorError};
 pub use cut::{cut_head_tail, cut_line, floor_char_boundary};
 pub use day::Day;
@@ -37,7 +42,9 @@ pub use event::{
     ToolCallStarted, TurnCompleted, TurnFailed, TurnInterrupted, TurnResumed, TurnStarted,
     TurnSuspended, UnknownEvent, UsageRecorded,
 };
-pub use id::{CallId, ClientMessageId, IdError, ItemId, QuestionId, Seq, SessionId, TurnId};
+pub use id::{
+    ApprovalId, CallId, ClientMessageId, IdError, ItemId, QuestionId, Seq, SessionId, TurnId,
+};
 pub use native::NativeBlocks;
 pub use permission::{
     PathAccess, PermissionMode, PermissionRule, RuleEffect, RuleMatcher, RuleScope, WorkMode,

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use crate::{CallId, ItemId, QuestionId, SessionId, TimestampMs, TurnId};
+use crate::{ApprovalId, CallId, ItemId, QuestionId, SessionId, TimestampMs, TurnId};
 
 /// Tells the time of day. Durations are measured with tokio's clock, which tests can pause.
 pub trait Clock: Debug + Send + Sync + 'static {
@@ -36,6 +36,8 @@ new_ids! {
     item_id -> ItemId,
     /// Makes the id of a question.
     question_id -> QuestionId,
+    /// Makes the id of an approval.
+    approval_id -> ApprovalId,
 }
 
 impl dyn IdSource {

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::event::TitleSource;
-use crate::{Cost, Effort, Seq, SessionId, TimestampMs, Usage, UsageSum};
+use crate::{Cost, Effort, PermissionMode, Seq, SessionId, TimestampMs, Usage, UsageSum, WorkMode};
 
 /// What a session is doing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -77,6 +77,12 @@ pub struct SessionRecord {
     /// The part of `usage` that was estimated.
     #[serde(default)]
     pub estimated_usage: Usage,
+    /// How much the agent may do without asking.
+    #[serde(default)]
+    pub permission_mode: PermissionMode,
+    /// What it works on.
+    #[serde(default)]
+    pub work_mode: WorkMode,
 }
 
 impl SessionRecord {
@@ -100,6 +106,8 @@ impl SessionRecord {
             cost: Cost::default(),
             requests: 0,
             estimated_usage: Usage::default(),
+            permission_mode: PermissionMode::default(),
+            work_mode: WorkMode::default(),
         }
     }
 

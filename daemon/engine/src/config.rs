@@ -57,8 +57,10 @@ pub struct EngineConfig {
     pub budget: Budget,
     /// A turn that takes longer is reported when it ends; zero: none is.
     pub slow_turn: Duration,
-    /// How much agents may do without asking where a session does not say so.
+    /// How much agents may do without asking in sessions that are created without saying so.
     pub permission_mode: PermissionMode,
+    /// How long a call waits until somebody says whether it may run.
+    pub approval_timeout: Duration,
 }
 
 impl Default for EngineConfig {
@@ -79,6 +81,7 @@ impl Default for EngineConfig {
             budget: Budget::default(),
             slow_turn: Duration::from_secs(60),
             permission_mode: PermissionMode::Ask,
+            approval_timeout: Duration::from_secs(600),
         }
     }
 }

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use agentd_domain::{
-    Author, Clock, Effort, Event, IdSource, ItemId, QuestionId, Seq, SessionCreated, SessionId,
-    Title, TurnId,
+    ApprovalRequested, Author, Clock, Effort, Event, IdSource, ItemId, PermissionMode, QuestionId,
+    Seq, SessionCreated, SessionId, SessionRecord, Title, TurnId, WorkMode,
 };
 use agentd_store::{
     Batch, CommitError, CrashPoints, Page, PageLimit, SessionCursor, SessionPage, Store, Write,
@@ -21,8 +21,9 @@ use crate::config::{AutoResume, EngineConfig};
 use crate::error::CommandError;
 use crate::model::ModelSource;
 use crate::session::{
-    Actor, Command, Draft, Ended, Gauges, MAILBOX, Reply, SessionDeps, SessionHandle, SessionState,
-    SessionUpdate, SessionView, Submission, Submitted, check_model_name,
+    Actor, ApprovalAnswer, Command, Draft, Ended, Gauges, MAILBOX, Reply, SessionDeps,
+    SessionHandle, SessionState, SessionUpdate, SessionView, Submission, Submitted,
+    check_model_name,
 };
 use crate::slots::{SlotCounts, TurnSlots};
 use crate::slow_turns::{SlowTurnTally, SlowTurns};
@@ -101,6 +102,19 @@ pub struct NewSession {
     pub model: String,
     /// Effort; none means the model's default.
     pub effort: Option<Effort>,
+    /// How much the agent may do without asking; none means the default.
+    pub permission_mode: Option<PermissionMode>,
+    /// What it works on.
+    pub work_mode: WorkMode,
+}
+
+/// A call that waits until somebody says whether it may run.
+#[derive(Debug, Clone)]
+pub struct OpenApproval {
+    /// Its session.
+    pub session: SessionRecord,
+    /// What it asks.
+    pub request: ApprovalRequested,
 }
 
 impl Engine {
@@ -196,6 +210,10 @@ impl Engine {
             model: new.model,
             origin: None,
             effort: new.effort,
+            permission_mode: new
+                .permission_mode
+                .unwrap_or_else(|| deps.config.borrow().permission_mode),
+            work_mode: new.work_mode,
         };
         let draft = Draft::plain(created);
         let event =
@@ -275,7 +293,43 @@ impl Engine {
         .await
     }
 
-    /// Changes title, model or effort.
+    /// Answers an approval. Returns the position of the event.
+    ///
+    /// # Errors
+    /// See [`CommandError`].
+    pub async fn answer_approval(
+        &self,
+        id: SessionId,
+        answer: ApprovalAnswer,
+    ) -> Result<Seq, CommandError> {
+        self.ask(id, |reply| Command::AnswerApproval { answer: answer.clone(), reply }).await
+    }
+
+    /// What waits for people in all sessions, the oldest first.
+    ///
+    /// # Errors
+    /// See [`CommandError`].
+    pub async fn open_approvals(&self) -> Result<Vec<OpenApproval>, CommandError> {
+        // A turn that waits is a turn that runs, so its session is live.
+        let waiting: Vec<SessionHandle> =
+            self.live().values().filter(|handle| handle.approvals() > 0).cloned().collect();
+        let mut found = Vec::new();
+        for handle in waiting {
+            match self.view(handle.id()).await {
+                Ok(view) => found.extend(
+                    view.open_approvals
+                        .into_iter()
+                        .map(|request| OpenApproval { session: view.record.clone(), request }),
+                ),
+                Err(CommandError::NoSession(_) | CommandError::Deleted(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        found.sort_by_key(|open| open.request.approval_id);
+        Ok(found)
+    }
+
+    /// Changes title, model, effort or modes.
     ///
     /// # Errors
     /// See [`CommandError`].

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agentd_domain::{ErrorKind, ItemId, QuestionId, Seq, SessionId, TitleError};
+use agentd_domain::{ApprovalId, ErrorKind, ItemId, QuestionId, Seq, SessionId, TitleError};
 use agentd_store::{CommitError, ReadError};
 
 /// A field of a request, as the wire names it.
@@ -33,6 +33,31 @@ pub enum CommandError {
         got: String,
         /// What may be answered.
         choices: Vec<String>,
+    },
+    /// There is no such open approval.
+    #[error("there is no open approval {0}")]
+    NoApproval(ApprovalId),
+    /// It was resolved before.
+    #[error("approval {approval_id} was {}", resolved_how(.by))]
+    ApprovalResolved {
+        /// The approval.
+        approval_id: ApprovalId,
+        /// Name of who answered; empty when nobody did.
+        by: String,
+    },
+    /// No rule can hold for the same thing only.
+    #[error("no rule can allow what approval {0} is about and nothing else")]
+    NoRuleFor(ApprovalId),
+    /// A denial holds for one call.
+    #[error("a denial holds for the call that it is about")]
+    DenialScope,
+    /// The reason is too long.
+    #[error("the reason has {bytes} bytes; at most {max} are allowed")]
+    ReasonTooLong {
+        /// Bytes of the reason.
+        bytes: usize,
+        /// Most bytes allowed.
+        max: usize,
     },
     /// The message is empty.
     #[error("the message has no text")]
@@ -116,9 +141,15 @@ impl CommandError {
             Self::NoSession(_)
             | Self::NoQueuedMessage(_)
             | Self::NoQuestion(_)
+            | Self::NoApproval(_)
             | Self::Deleted(_) => ErrorKind::NotFound,
-            Self::AnsweredAlready { .. } | Self::SessionExists(_) => ErrorKind::Conflict,
+            Self::AnsweredAlready { .. }
+            | Self::ApprovalResolved { .. }
+            | Self::SessionExists(_) => ErrorKind::Conflict,
+            Self::NoRuleFor(_) => ErrorKind::Precondition,
             Self::NotAChoice { .. }
+            | Self::DenialScope
+            | Self::ReasonTooLong { .. }
             | Self::EmptyMessage
             | Self::MessageTooLong { .. }
             | Self::Title(_)
@@ -143,6 +174,9 @@ impl CommandError {
             }
             Self::NoQueuedMessage(_) => Some("item_id"),
             Self::NoQuestion(_) | Self::AnsweredAlready { .. } => Some("question_id"),
+            Self::NoApproval(_) | Self::ApprovalResolved { .. } => Some("approval_id"),
+            Self::NoRuleFor(_) | Self::DenialScope => Some("scope"),
+            Self::ReasonTooLong { .. } => Some("reason"),
             Self::NotAChoice { .. } => Some("choice"),
             Self::EmptyMessage | Self::MessageTooLong { .. } => Some("text"),
             Self::Title(_) => Some("title"),
@@ -168,6 +202,12 @@ impl CommandError {
             Self::NoQuestion(_) | Self::AnsweredAlready { .. } => {
                 "attach to the session to see how it went on"
             }
+            Self::NoApproval(_) | Self::ApprovalResolved { .. } => {
+                "`agentctl approvals` shows what still waits"
+            }
+            Self::NoRuleFor(_) => "allow it once",
+            Self::DenialScope => "deny it once",
+            Self::ReasonTooLong { .. } => "say it in fewer words",
             Self::NotAChoice { .. } => "answer with one of the choices, as it is written",
             Self::EmptyMessage => "write something other than white space",
             Self::MessageTooLong { .. } => {
@@ -185,6 +225,14 @@ impl CommandError {
             Self::Commit(error) => error.hint(),
             Self::Read(error) => error.hint(),
         }
+    }
+}
+
+fn resolved_how(by: &str) -> String {
+    if by.is_empty() {
+        "expired or void before".to_owned()
+    } else {
+        format!("answered before, by {}", agentd_domain::cut_line(by, 80))
     }
 }
 

@@ -25,12 +25,12 @@ pub use attach::{AttachPosition, Attachment, AttachmentItem};
 pub use clock::{RandomIds, SystemClock};
 pub use config::{AutoResume, EngineConfig, TitlePolicy};
 pub use copy::{ImportError, MAX_IMPORT_LINE};
-pub use engine::{Engine, EngineDeps, EngineStats, NewSession};
+pub use engine::{Engine, EngineDeps, EngineStats, NewSession, OpenApproval};
 pub use error::{CommandError, Field};
 pub use model::{ModelQuery, ModelSource, ResolvedModel, Role};
 pub use session::{
-    Delta, DeltaSource, Participant, QueuedMessage, SessionHandle, SessionUpdate, SessionView,
-    StreamEnd, Submission, Submitted,
+    ApprovalAnswer, Delta, DeltaSource, Participant, QueuedMessage, SessionHandle, SessionUpdate,
+    SessionView, StreamEnd, Submission, Submitted,
 };
 pub use slow_turns::{SlowTurn, SlowTurns, TurnParts};
 pub use tasks::Tasks;

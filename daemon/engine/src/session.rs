@@ -1,6 +1,7 @@
 //! One live session: the commands it takes and the handle that sends them.
 
 mod actor;
+mod approvals;
 mod decide;
 mod live;
 mod load;
@@ -13,14 +14,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use agentd_domain::{
-    Author, Effort, ItemId, QuestionAsked, QuestionId, Seq, SessionId, SessionRecord, Title,
-    TodoList, TurnId,
+    ApprovalRequested, Author, Effort, ItemId, PermissionMode, QuestionAsked, QuestionId, Seq,
+    SessionId, SessionRecord, Title, TodoList, TurnId, WorkMode,
 };
 use tokio::sync::{mpsc, oneshot};
 
 use crate::error::CommandError;
 
 pub(crate) use actor::{Actor, Ended, SessionDeps};
+pub use approvals::ApprovalAnswer;
+pub(crate) use approvals::{Ask, Standing};
 pub use decide::Submission;
 pub(crate) use decide::{Draft, OUTCOME_UNKNOWN, check_model_name, close_turn};
 pub(crate) use live::TextChannel;
@@ -60,6 +63,8 @@ pub struct SessionView {
     pub participants: Vec<Participant>,
     /// What it has set out to do.
     pub todo: TodoList,
+    /// Calls that wait until somebody says whether they may run.
+    pub open_approvals: Vec<ApprovalRequested>,
 }
 
 /// Where the answer to a command goes.
@@ -72,6 +77,7 @@ pub(crate) enum Command {
     Withdraw { item_id: ItemId, by: Author, reply: Reply<Seq> },
     Interrupt { turn_id: Option<TurnId>, by: Author, reply: Reply<bool> },
     Answer { question_id: QuestionId, choice: String, by: Author, reply: Reply<Seq> },
+    AnswerApproval { answer: ApprovalAnswer, reply: Reply<Seq> },
     Update { update: SessionUpdate, by: Option<Author>, reply: Reply<SessionView> },
     View { reply: Reply<SessionView> },
     Attach { author: Author, reply: Reply<Joined> },
@@ -89,6 +95,10 @@ pub struct SessionUpdate {
     pub model: Option<String>,
     /// New effort from the next turn on; none inside means the model's default.
     pub effort: Option<Option<Effort>>,
+    /// How much the agent may do without asking, from the next call on.
+    pub permission_mode: Option<PermissionMode>,
+    /// What it works on, from the next call on.
+    pub work_mode: Option<WorkMode>,
 }
 
 /// A terminal's place in a session.
@@ -109,6 +119,8 @@ pub(crate) struct Gauges {
     pub(crate) running: AtomicBool,
     /// Messages that wait.
     pub(crate) queued: AtomicU32,
+    /// Calls that wait for people.
+    pub(crate) approvals: AtomicU32,
 }
 
 /// Sends commands to a live session. Cheap to clone; holding one does not keep the session loaded.
@@ -137,6 +149,11 @@ impl SessionHandle {
     /// True while a turn's task runs.
     pub fn is_running(&self) -> bool {
         self.gauges.running.load(Ordering::Relaxed)
+    }
+
+    /// Calls that wait for people.
+    pub fn approvals(&self) -> u32 {
+        self.gauges.approvals.load(Ordering::Relaxed)
     }
 
     /// Messages that wait for a turn.

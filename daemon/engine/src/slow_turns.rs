@@ -36,6 +36,8 @@ pub struct TurnParts {
     pub retry: Duration,
     /// Running tools.
     pub tools: Duration,
+    /// Waiting until somebody says whether a call may run.
+    pub approval: Duration,
     /// Reading and writing the log.
     pub store: Duration,
     /// Anything else.
@@ -45,13 +47,14 @@ pub struct TurnParts {
 impl TurnParts {
     /// The part that took longest, in words.
     pub fn longest(&self) -> (&'static str, Duration) {
-        let Self { place, first_byte, streaming, retry, tools, store, other } = *self;
+        let Self { place, first_byte, streaming, retry, tools, approval, store, other } = *self;
         let named = [
             ("waiting for a place", place),
             ("waiting for the model's first word", first_byte),
             ("the model's answers", streaming),
             ("waiting between attempts", retry),
             ("tools", tools),
+            ("waiting for approvals", approval),
             ("the store", store),
         ];
         named.into_iter().fold(
@@ -66,7 +69,8 @@ impl TurnParts {
 impl SlowTurn {
     pub(crate) fn log(&self) {
         let Self { session_id, turn_id, rounds, attempts, total, parts } = self;
-        let TurnParts { place, first_byte, streaming, retry, tools, store, other } = parts;
+        let TurnParts { place, first_byte, streaming, retry, tools, approval, store, other } =
+            parts;
         tracing::warn!(
             %session_id,
             %turn_id,
@@ -78,6 +82,7 @@ impl SlowTurn {
             streaming_ms = ms(*streaming),
             retry_ms = ms(*retry),
             tools_ms = ms(*tools),
+            approval_ms = ms(*approval),
             store_ms = ms(*store),
             other_ms = ms(*other),
             "slow turn"

@@ -23,16 +23,17 @@ use agentd_domain::{
 };
 use agentd_llm::LlmError;
 use agentd_tools::FileLedger;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::CommandError;
 use crate::model::{ModelQuery, ResolvedModel, Role};
-use crate::session::{OpenCall, SessionDeps, TextChannel};
+use crate::session::{Ask, OpenCall, SessionDeps, Standing, TextChannel};
 use crate::slots::SlotRequest;
 use crate::usage::Account;
 
 pub(crate) use conversation::{Conversation, KeptConversation};
+pub(crate) use gate::Verdict;
 pub(crate) use times::Times;
 use times::{Phase, ReportWhenSlow};
 
@@ -57,6 +58,8 @@ pub(crate) enum TurnReport {
     Keep(KeptConversation),
     /// What was kept is out of date: the next turn reads the log.
     Forget,
+    /// A call has to be asked for.
+    Ask { ask: Ask, reply: oneshot::Sender<Verdict> },
     /// A tool boundary: which steering messages are there?
     TakeSteering { reply: oneshot::Sender<Result<Vec<Arc<str>>, CommandError>> },
 }
@@ -123,6 +126,8 @@ pub(crate) struct TurnTask {
     pub(crate) times: Arc<Times>,
     /// What the session has read of which file.
     pub(crate) files: Arc<FileLedger>,
+    /// What its calls may do. It may change at any time.
+    pub(crate) standing: watch::Receiver<Standing>,
 }
 
 /// Why a turn ends before its stages are through.

@@ -125,6 +125,7 @@ impl Driver {
         delivery: v1::Delivery,
     ) -> Result<v1::SubmitMessageResponse, Status> {
         let request = v1::SubmitMessageRequest {
+            unattended: false,
             priority: 0,
             ttl_ms: 0,
             session_id: self.session_id.clone(),

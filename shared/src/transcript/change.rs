@@ -58,6 +58,11 @@ pub enum Change {
         /// ULID.
         question_id: String,
     },
+    /// A call waits until somebody says whether it may run, or waits no longer.
+    Approval {
+        /// ULID.
+        approval_id: String,
+    },
     /// A note was added at the end.
     Note,
     /// Token counts grew.

@@ -30,6 +30,26 @@ impl Transcript {
                 self.note(event, NoteKind::TodoListChanged { list });
                 Change::Session
             }
+            Body::PermissionModeChanged(changed) => {
+                let (mode, by) = (changed.mode(), changed.by.clone());
+                self.permission_mode = mode;
+                self.note(event, NoteKind::PermissionModeChanged { mode, by });
+                Change::Session
+            }
+            Body::WorkModeChanged(changed) => {
+                let (mode, by) = (changed.mode(), changed.by.clone());
+                self.work_mode = mode;
+                self.note(event, NoteKind::WorkModeChanged { mode, by });
+                Change::Session
+            }
+            Body::ApprovalRequested(requested) => {
+                self.approvals.push((event.turn_id.clone(), requested.clone()));
+                Change::Approval { approval_id: requested.approval_id.clone() }
+            }
+            Body::ApprovalResolved(resolved) => {
+                self.approvals.retain(|(_, open)| open.approval_id != resolved.approval_id);
+                Change::Approval { approval_id: resolved.approval_id.clone() }
+            }
             Body::MessageExpired(expired) => {
                 self.set_message(&expired.item_id, MessageState::Expired);
                 Change::MessagesChanged { item_ids: vec![expired.item_id.clone()] }
@@ -107,6 +127,8 @@ impl Transcript {
         self.workspace.clone_from(&created.workspace);
         self.model.clone_from(&created.model);
         self.effort = created.effort();
+        self.permission_mode = created.permission_mode();
+        self.work_mode = created.work_mode();
         self.origin.clone_from(&created.origin);
         if !created.title.is_empty() {
             self.title.clone_from(&created.title);

@@ -269,6 +269,20 @@ pub enum NoteKind {
         /// The whole list.
         list: v1::TodoList,
     },
+    /// Another permission mode from the next call on.
+    PermissionModeChanged {
+        /// The mode.
+        mode: v1::PermissionMode,
+        /// Who changed it.
+        by: Option<v1::Author>,
+    },
+    /// Another work mode from the next call on.
+    WorkModeChanged {
+        /// The mode.
+        mode: v1::WorkMode,
+        /// Who changed it.
+        by: Option<v1::Author>,
+    },
     /// A model request is tried again; what it had written is void.
     AttemptRestarted {
         /// Number of the attempt, from 2.

@@ -16,6 +16,7 @@ pub(super) fn event(seq: u64, body: Body) -> v1::Event {
 
 pub(super) fn accepted(item_id: &str, text: &str) -> Body {
     Body::MessageAccepted(v1::MessageAccepted {
+        unattended: false,
         expires_at_ms: 0,
         priority: 0,
         item_id: item_id.to_owned(),

@@ -42,6 +42,7 @@ impl Stage {
         self.durable(
             "",
             Body::MessageAccepted(v1::MessageAccepted {
+                unattended: false,
                 expires_at_ms: 0,
                 priority: 0,
                 item_id: item_id.into(),
@@ -267,6 +268,58 @@ fn failures_questions_and_interruptions_say_what_to_do() {
             "  type a choice: 1) continue  2) stop",
             "■ interrupted by bob",
             ""
+        ]
+    );
+}
+
+#[test]
+fn an_approval_shows_what_runs_how_to_answer_and_who_did() {
+    let mut stage = Stage::new(Mode::Append);
+    stage.start("M");
+    let run = v1::RunTarget {
+        argv: vec!["sh".into(), "-c".into(), "ls; rm \u{202e}x".into()],
+        ..Default::default()
+    };
+    let target = v1::action_target::Target::Run(run);
+    let command = v1::CommandMatcher { argv: vec!["ls".into()], more: false };
+    let requested = v1::ApprovalRequested {
+        approval_id: "A".into(),
+        tool: "run_command".into(),
+        because: "it starts a program".into(),
+        action: Some(v1::Action {
+            summary: "run ls".into(),
+            targets: vec![v1::ActionTarget { target: Some(target) }],
+        }),
+        rules: vec![v1::RuleMatcher { matcher: Some(v1::rule_matcher::Matcher::Command(command)) }],
+        ..Default::default()
+    };
+    stage.durable("T", Body::ApprovalRequested(requested));
+    assert_eq!(stage.view.approval_number("A"), Some(1));
+    assert_eq!(stage.view.transcript.open_approvals().count(), 1);
+    let resolved = v1::ApprovalResolved {
+        approval_id: "A".into(),
+        decision: v1::ApprovalDecision::Deny.into(),
+        reason: "no".into(),
+        by: Some(v1::Author { client_id: "b".into(), name: "bob".into() }),
+        ..Default::default()
+    };
+    stage.durable("T", Body::ApprovalResolved(resolved));
+    assert_eq!(stage.view.transcript.open_approvals().count(), 0);
+    assert_eq!(
+        stage.rows(),
+        [
+            "? #1 run_command wants to: run ls",
+            "    run",
+            "    [0] sh",
+            "    [1] -c",
+            "    [2] ls; rm \\u{202e}x",
+            "    in directory .",
+            "    NOT confined: it can do whatever you can",
+            "  asked because it starts a program",
+            "  y) allow once  a) always in this session: command ls  n)",
+            "deny (or /deny REASON)",
+            "  /approvals show 1 shows all of it",
+            "◆ denied by bob: no",
         ]
     );
 }

@@ -41,6 +41,8 @@ pub(crate) async fn rename(
 ) -> Result<(), Failure> {
     let request = v1::UpdateSessionRequest {
         effort: None,
+        permission_mode: None,
+        work_mode: None,
         session_id: session_id.to_owned(),
         title: Some(title.to_owned()),
         model: None,

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::app::App;
-use crate::cli::{EffortArg, Wishes};
+use crate::cli::{EffortArg, ModeArg, Wishes, WorkArg};
 use crate::exit::{Exit, Failure};
 use crate::{ids, which};
 
@@ -20,15 +20,22 @@ pub(crate) struct SetArgs {
     /// How long it reasons; `default` for the model's own
     #[arg(long, value_name = "LEVEL", value_enum, group = "what")]
     pub(crate) effort: Option<EffortArg>,
+    /// How much the agent may do without asking
+    #[arg(long, value_name = "MODE", value_enum, group = "what")]
+    pub(crate) mode: Option<ModeArg>,
+    /// What the agent works on
+    #[arg(long, value_name = "WORK", value_enum, group = "what")]
+    pub(crate) work: Option<WorkArg>,
 }
 
-/// Sets model and effort.
+/// Sets model, effort and modes.
 pub(super) async fn run(args: &SetArgs, app: &App) -> Result<Exit, Failure> {
-    let SetArgs { session, model, effort } = args;
+    let SetArgs { session, model, effort, mode, work } = args;
     let client = app.client().await?;
     let session_id = ids::resolve(&client, session).await?;
-    let wishes = Wishes { model: model.clone(), effort: *effort };
+    let wishes = Wishes { model: model.clone(), effort: *effort, mode: *mode, work: *work };
     which::set(&client, app.author(), &session_id, &wishes).await?;
-    app.output.note(&format!("{} has it from the next turn on", ids::short(&session_id)));
+    let when = if model.is_some() || effort.is_some() { "turn" } else { "call" };
+    app.output.note(&format!("{} has it from the next {when} on", ids::short(&session_id)));
     Ok(Exit::Ok)
 }

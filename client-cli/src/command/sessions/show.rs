@@ -63,6 +63,11 @@ pub(crate) fn lines(detail: &v1::GetSessionResponse) -> Vec<String> {
         format!("title      {}", super::list::title(&session, 200)),
         format!("status     {}", crate::json::session_status(session.status)),
         format!("model      {model}"),
+        format!(
+            "mode       {}, work {}",
+            crate::chat::lines::mode_name(session.permission_mode()),
+            crate::json::work_mode(session.work_mode),
+        ),
         format!("workspace  {}", session.workspace),
         format!("created    {}", relative_time(session.created_at_ms, now)),
         format!("updated    {}", relative_time(session.updated_at_ms, now)),
@@ -92,6 +97,11 @@ pub(crate) fn lines(detail: &v1::GetSessionResponse) -> Vec<String> {
             message.item_id,
             author.name
         ));
+    }
+    for open in &detail.open_approvals {
+        let tool = one_line(&open.tool, 40);
+        let summary = open.action.as_ref().map_or("", |action| action.summary.as_str());
+        lines.push(format!("approval   {} {tool}: {}", open.approval_id, one_line(summary, 80)));
     }
     for question in &detail.open_questions {
         let choices = question.choices.join(" | ");

@@ -470,6 +470,12 @@ impl Config {
     pub(super) fn check(&self) -> Result<(), BadValue> {
         range("session.rounds_limit", self.session.rounds_limit.into(), 1, 200)?;
         range("session.running_turns_limit", self.session.running_turns_limit.into(), 1, 10_000)?;
+        range(
+            "permission.approval_timeout_ms",
+            self.permission.approval_timeout_ms,
+            1000,
+            604_800_000,
+        )?;
         range("submit.per_client_per_second", self.submit.per_client_per_second.into(), 0, 10_000)?;
         range("submit.per_client_burst", self.submit.per_client_burst.into(), 1, 100_000)?;
         range("submit.in_flight", self.submit.in_flight.into(), 1, 100_000)?;
@@ -540,6 +546,7 @@ impl Config {
             budget: self.budget.engine(),
             slow_turn: Duration::from_millis(*slow_turn_ms),
             permission_mode: self.permission.mode,
+            approval_timeout: Duration::from_millis(self.permission.approval_timeout_ms),
             ..EngineConfig::default()
         }
     }

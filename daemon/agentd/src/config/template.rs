@@ -78,7 +78,8 @@ pub const TEMPLATE: &str = r#"# agentd and its clients. Every key may be left ou
 #slow_turn_ms = 60000     # a turn that takes longer is reported in the log, with where the time went; 0: none
 
 [permission]
-#mode = "ask"            # of sessions that say nothing: plan, ask, auto-edit, full
+#mode = "ask"            # of new sessions that say nothing: plan, ask, auto-edit, full
+#approval_timeout_ms = 600000  # a call that nobody has allowed by then is denied
 
 [sandbox]
 #backend = "auto"        # what programs that agents run are shut in by: bubblewrap, else landlock, else nothing runs;

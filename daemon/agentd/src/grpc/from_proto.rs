@@ -2,7 +2,9 @@
 
 use std::str::FromStr;
 
-use agentd_domain::{Author, Delivery, Effort, IdError, Priority, Title};
+use agentd_domain::{
+    ApprovalScope, Author, Delivery, Effort, IdError, PermissionMode, Priority, Title, WorkMode,
+};
 use agentd_proto::v1;
 use tonic::Status;
 
@@ -97,6 +99,72 @@ pub(super) fn effort(field: &str, number: i32) -> Result<Option<Effort>, Status>
             field,
             &format!("{number} is not an effort"),
             "use EFFORT_OFF, EFFORT_MINIMAL, EFFORT_LOW, EFFORT_MEDIUM, EFFORT_HIGH or EFFORT_MAX",
+        )),
+    }
+}
+
+/// Reads a permission mode; none means the daemon's default.
+pub(super) fn permission_mode(field: &str, number: i32) -> Result<Option<PermissionMode>, Status> {
+    match v1::PermissionMode::try_from(number) {
+        Ok(v1::PermissionMode::Unspecified) => Ok(None),
+        Ok(v1::PermissionMode::Plan) => Ok(Some(PermissionMode::Plan)),
+        Ok(v1::PermissionMode::Ask) => Ok(Some(PermissionMode::Ask)),
+        Ok(v1::PermissionMode::AutoEdit) => Ok(Some(PermissionMode::AutoEdit)),
+        Ok(v1::PermissionMode::Full) => Ok(Some(PermissionMode::Full)),
+        Err(_unknown) => Err(bad_field(
+            field,
+            &format!("{number} is not a permission mode"),
+            "use PERMISSION_MODE_PLAN, PERMISSION_MODE_ASK, PERMISSION_MODE_AUTO_EDIT or \
+             PERMISSION_MODE_FULL",
+        )),
+    }
+}
+
+/// Reads a work mode.
+pub(super) fn work_mode(field: &str, number: i32) -> Result<WorkMode, Status> {
+    match v1::WorkMode::try_from(number) {
+        Ok(v1::WorkMode::Unspecified | v1::WorkMode::Develop) => Ok(WorkMode::Develop),
+        Ok(v1::WorkMode::Design) => Ok(WorkMode::Design),
+        Ok(v1::WorkMode::Test) => Ok(WorkMode::Test),
+        Ok(v1::WorkMode::Review) => Ok(WorkMode::Review),
+        Ok(v1::WorkMode::Docs) => Ok(WorkMode::Docs),
+        Ok(v1::WorkMode::Devops) => Ok(WorkMode::Devops),
+        Err(_unknown) => Err(bad_field(
+            field,
+            &format!("{number} is not a work mode"),
+            "use WORK_MODE_DESIGN, WORK_MODE_DEVELOP, WORK_MODE_TEST, WORK_MODE_REVIEW, \
+             WORK_MODE_DOCS or WORK_MODE_DEVOPS",
+        )),
+    }
+}
+
+/// Reads an answer to an approval: true allows.
+pub(super) fn approval_decision(field: &str, number: i32) -> Result<bool, Status> {
+    match v1::ApprovalDecision::try_from(number) {
+        Ok(v1::ApprovalDecision::Allow) => Ok(true),
+        Ok(v1::ApprovalDecision::Deny) => Ok(false),
+        Ok(
+            v1::ApprovalDecision::Unspecified
+            | v1::ApprovalDecision::Expired
+            | v1::ApprovalDecision::Void,
+        )
+        | Err(_) => Err(bad_field(
+            field,
+            &format!("{number} is not an answer"),
+            "use APPROVAL_DECISION_ALLOW or APPROVAL_DECISION_DENY",
+        )),
+    }
+}
+
+/// Reads what an answer holds for.
+pub(super) fn approval_scope(field: &str, number: i32) -> Result<ApprovalScope, Status> {
+    match v1::ApprovalScope::try_from(number) {
+        Ok(v1::ApprovalScope::Unspecified | v1::ApprovalScope::Once) => Ok(ApprovalScope::Once),
+        Ok(v1::ApprovalScope::Session) => Ok(ApprovalScope::Session),
+        Err(_unknown) => Err(bad_field(
+            field,
+            &format!("{number} is not a scope"),
+            "use APPROVAL_SCOPE_ONCE or APPROVAL_SCOPE_SESSION",
         )),
     }
 }

@@ -18,6 +18,8 @@ const SCOPES: &[(&str, Scope)] = &[
     ("/agentd.v1.TurnService/WithdrawMessage", Scope::Chat),
     ("/agentd.v1.TurnService/InterruptTurn", Scope::Chat),
     ("/agentd.v1.TurnService/AnswerQuestion", Scope::Chat),
+    ("/agentd.v1.ApprovalService/ListApprovals", Scope::Read),
+    ("/agentd.v1.ApprovalService/AnswerApproval", Scope::Chat),
     ("/agentd.v1.EventService/Attach", Scope::Read),
     ("/agentd.v1.EventService/ListEvents", Scope::Read),
     // One's own place in a session.

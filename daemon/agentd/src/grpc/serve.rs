@@ -52,6 +52,7 @@ impl Services {
     pub(crate) async fn new(ctx: Arc<Context>) -> Self {
         use v1::access_service_server::AccessServiceServer;
         use v1::admin_service_server::AdminServiceServer;
+        use v1::approval_service_server::ApprovalServiceServer;
         use v1::diagnostics_service_server::DiagnosticsServiceServer;
         use v1::event_service_server::EventServiceServer;
         use v1::model_service_server::ModelServiceServer;
@@ -65,6 +66,7 @@ impl Services {
         let mut routes = Routes::default()
             .add_service(bounded!(SessionServiceServer::new(service.clone())))
             .add_service(bounded!(TurnServiceServer::new(service.clone())))
+            .add_service(bounded!(ApprovalServiceServer::new(service.clone())))
             .add_service(bounded!(EventServiceServer::new(service.clone())))
             .add_service(bounded!(DiagnosticsServiceServer::new(service.clone())))
             .add_service(bounded!(ModelServiceServer::new(service.clone())))

@@ -86,6 +86,7 @@ async fn malformed_and_unknown_ids_are_told_apart_on_every_method() {
         );
         check(
             turn.submit_message(v1::SubmitMessageRequest {
+                unattended: false,
                 priority: 0,
                 ttl_ms: 0,
                 session_id: id(),
@@ -170,6 +171,7 @@ async fn what_a_message_may_not_be_is_refused_by_field() {
     let daemon = Daemon::builder().start().await;
     let ann = daemon.driver("ann").await;
     let good = || v1::SubmitMessageRequest {
+        unattended: false,
         priority: 0,
         ttl_ms: 0,
         session_id: ann.session_id().to_owned(),

@@ -27,6 +27,7 @@ async fn gr_01_a_message_of_one_mebibyte_is_accepted_and_a_longer_one_is_refused
     let channel = ann.client().open_stream_channel().await.unwrap();
     let mut turns = v1::turn_service_client::TurnServiceClient::new(channel);
     let request = v1::SubmitMessageRequest {
+        unattended: false,
         priority: 0,
         ttl_ms: 0,
         session_id: ann.session_id().to_owned(),

@@ -27,6 +27,7 @@ fn turn(n: u64) -> [(Option<TurnId>, EventBody); 4] {
         (
             None,
             EventBody::MessageAccepted(MessageAccepted {
+                unattended: false,
                 expires_at: None,
                 priority: Priority::Normal,
                 item_id: question,
@@ -89,6 +90,8 @@ async fn write(home: &Home) {
     let workspace = home.workspace().display().to_string();
     let created = || {
         EventBody::SessionCreated(SessionCreated {
+            permission_mode: agentd_domain::PermissionMode::Ask,
+            work_mode: agentd_domain::WorkMode::Develop,
             effort: None,
             workspace: workspace.clone(),
             title: String::new(),

@@ -8,6 +8,7 @@
     reason = "the helpers of tests panic as tests do"
 )]
 
+mod approvals;
 mod support;
 
 mod attach;

@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 
 async fn update(driver: &Driver, model: Option<&str>, effort: Option<v1::Effort>) {
     let request = v1::UpdateSessionRequest {
+        permission_mode: None,
+        work_mode: None,
         session_id: driver.session_id().to_owned(),
         title: None,
         model: model.map(str::to_owned),

@@ -180,6 +180,7 @@ async fn sl_03_fifty_messages_of_two_clients_at_once_run_one_by_one_in_the_order
     for n in 0..50 {
         let client = if n % 2 == 0 { one.clone() } else { two.clone() };
         let request = v1::SubmitMessageRequest {
+            unattended: false,
             priority: 0,
             ttl_ms: 0,
             session_id: session_id.clone(),

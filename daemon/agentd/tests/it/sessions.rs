@@ -75,6 +75,8 @@ async fn creating_a_session_twice_under_one_id_makes_one() {
     let daemon = Daemon::builder().start().await;
     let client = daemon.client().await;
     let request = |title: &str| v1::CreateSessionRequest {
+        permission_mode: 0,
+        work_mode: 0,
         effort: 0,
         session_id: "01JZ0000000000000000000000".to_owned(),
         title: title.to_owned(),
@@ -98,6 +100,8 @@ async fn sessions_are_listed_in_pages_the_most_recently_used_first() {
     let mut made = Vec::new();
     for n in 0..5 {
         let request = v1::CreateSessionRequest {
+            permission_mode: 0,
+            work_mode: 0,
             title: format!("session {n}"),
             workspace: daemon.workspace().display().to_string(),
             ..Default::default()
@@ -135,6 +139,8 @@ async fn a_change_of_title_or_model_is_seen_by_all_and_counts_from_the_next_turn
     let daemon = Daemon::start(&llm).await;
     let mut ann = daemon.driver("ann").await;
     let request = v1::UpdateSessionRequest {
+        permission_mode: None,
+        work_mode: None,
         effort: None,
         session_id: ann.session_id().to_owned(),
         title: Some("A good name".to_owned()),

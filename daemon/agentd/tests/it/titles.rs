@@ -21,6 +21,8 @@ async fn with_model_titles(llm: &LlmServer) -> Daemon {
 
 async fn rename(driver: &Driver, title: &str) {
     let request = v1::UpdateSessionRequest {
+        permission_mode: None,
+        work_mode: None,
         effort: None,
         session_id: driver.session_id().to_owned(),
         title: Some(title.to_owned()),

@@ -78,7 +78,9 @@ fn fields_added_later_have_defaults() {
             workspace: "/w".into(),
             title: String::new(),
             model: String::new(),
-            origin: None
+            origin: None,
+            permission_mode: PermissionMode::Ask,
+            work_mode: WorkMode::Develop,
         }
     );
 }

@@ -12,6 +12,7 @@ fn said(name: &str) -> EventBody {
     let client_message_id = "m".parse().unwrap();
     let (item_id, text, delivery) = (item(1), "hello".to_owned(), Delivery::Queue);
     MessageAccepted {
+        unattended: false,
         expires_at: None,
         priority: Priority::Normal,
         item_id,

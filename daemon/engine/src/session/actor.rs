@@ -4,26 +4,31 @@
 //! turn, and timers. Each is answered with pure decisions (`decide.rs`), which are committed to the
 //! store, folded into the state and only then shown to the terminals.
 
+mod approvals;
 mod commands;
 mod outcome;
 mod record;
 mod terminals;
 mod turns;
 
+use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use agentd_domain::{Author, Clock, IdSource, InterruptReason, Seq, SessionId, Title, TurnId};
+use agentd_domain::{
+    ApprovalId, Author, Clock, IdSource, InterruptReason, Seq, SessionId, Title, TurnId,
+};
 use agentd_store::{CrashPoints, Store, Write};
 use agentd_tools::{FileLedger, Registry};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use self::commands::refuse;
+use super::approvals::Standing;
 use super::live::{LiveItem, LiveOutputs};
 use super::state::SessionState;
 use super::subscriber::{StreamEnd, Subscriber};
@@ -34,7 +39,7 @@ use crate::model::ModelSource;
 use crate::slots::{Ticket, TurnSlots};
 use crate::slow_turns::SlowTurnTally;
 use crate::tasks::Tasks;
-use crate::turn::{KeptConversation, TurnOutcome, TurnReport};
+use crate::turn::{KeptConversation, TurnOutcome, TurnReport, Verdict};
 use crate::usage::{Account, Spending};
 
 /// Reports that may wait. A turn that is ahead of its actor by more waits; its provider does too.
@@ -126,6 +131,10 @@ pub(crate) struct Actor {
     /// What the session has read of which file.
     files: Arc<FileLedger>,
     subscribers: Vec<Arc<Subscriber>>,
+    /// Calls of the turn that wait for people.
+    asked: HashMap<ApprovalId, oneshot::Sender<Verdict>>,
+    /// What calls may do, for the turn.
+    standing: watch::Sender<Standing>,
     gauges: Arc<Gauges>,
     /// What becomes of a turn that is found open; none: what is configured.
     resume: Option<AutoResume>,
@@ -165,6 +174,8 @@ impl Actor {
             kept: None,
             files: Arc::default(),
             subscribers: Vec::new(),
+            asked: HashMap::new(),
+            standing: watch::Sender::new(Standing::default()),
             gauges,
             resume,
             snapshot_seq: Seq::ZERO,
@@ -236,6 +247,7 @@ impl Actor {
         }
         self.gauges.running.store(false, Ordering::Relaxed);
         self.gauges.attached.store(0, Ordering::Relaxed);
+        self.gauges.approvals.store(0, Ordering::Relaxed);
         self.gauges.queued.store(0, Ordering::Relaxed);
         ended
     }
@@ -245,6 +257,7 @@ impl Actor {
         let loaded = load::load(&*self.deps.store, self.id).await?;
         self.state = loaded.state;
         self.account.open(&self.state.record);
+        self.standing.send_replace(Standing::of(&self.state));
         self.snapshot_seq = loaded.snapshot_seq;
         self.marked_unfinished = self.state.is_unfinished();
         let mut drafts = decide::found_after_stop(&self.state, loaded.partial);

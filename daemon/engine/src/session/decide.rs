@@ -14,6 +14,7 @@ use agentd_domain::{
 };
 use agentd_store::PartialMessage;
 
+use super::approvals;
 use super::state::{SessionState, title_from_message};
 use crate::config::AutoResume;
 use crate::error::CommandError;
@@ -52,6 +53,8 @@ pub struct Submission {
     pub priority: Priority,
     /// How long after it is too late to begin; none: never.
     pub ttl: Option<Duration>,
+    /// A script sends it: nobody is known to look at what comes of it.
+    pub unattended: bool,
 }
 
 /// Accepts a message. A turn that stands still makes way for it.
@@ -63,7 +66,8 @@ pub(crate) fn submit(
     limits: (usize, usize),
 ) -> Result<Vec<Draft>, CommandError> {
     let (queue_limit, message_max_bytes) = limits;
-    let Submission { client_message_id, text, delivery, author, priority, ttl } = submission;
+    let Submission { client_message_id, text, delivery, author, priority, ttl, unattended } =
+        submission;
     if text.trim().is_empty() {
         return Err(CommandError::EmptyMessage);
     }
@@ -87,6 +91,7 @@ pub(crate) fn submit(
         author,
         priority,
         expires_at: ttl.map(|ttl| now.plus(ttl)),
+        unattended,
     }));
     drafts.extend(title.map(|title| renamed(&title, TitleSource::FirstMessage, None)));
     Ok(drafts)
@@ -282,22 +287,19 @@ fn interrupt(state: &SessionState, reason: InterruptReason, by: Option<&Author>)
     drafts
 }
 
-/// Gives every open call of the turn its result, so that the history stays well-formed.
+/// Voids what the turn asked and gives every open call its result, so that the history stays
+/// well-formed.
 pub(crate) fn close_calls(state: &SessionState) -> Vec<Draft> {
     let Some(turn) = &state.turn else { return Vec::new() };
-    turn.open_calls
-        .iter()
-        .map(|open| {
-            let (status, output) = match open.started {
-                Some(effect) if !effect.is_repeatable() => {
-                    (ToolStatus::Interrupted, OUTCOME_UNKNOWN)
-                }
-                Some(_) => (ToolStatus::Interrupted, INTERRUPTED_READING),
-                None => (ToolStatus::Skipped, NOT_RUN),
-            };
-            Draft::of(turn.turn_id, closed_call(open, status, output))
-        })
-        .collect()
+    let calls = turn.open_calls.iter().map(|open| {
+        let (status, output) = match open.started {
+            Some(effect) if !effect.is_repeatable() => (ToolStatus::Interrupted, OUTCOME_UNKNOWN),
+            Some(_) => (ToolStatus::Interrupted, INTERRUPTED_READING),
+            None => (ToolStatus::Skipped, NOT_RUN),
+        };
+        Draft::of(turn.turn_id, closed_call(open, status, output))
+    });
+    approvals::void(state).into_iter().chain(calls).collect()
 }
 
 /// What the model reads about a call with effects that was cut off.
@@ -350,7 +352,9 @@ pub(crate) fn found_after_stop(
         incomplete_message(turn.turn_id, item_id, reasoning, text)
     });
     let suspended = TurnSuspended { reason: SuspendReason::DaemonStopped };
-    text.into_iter().chain([Draft::of(turn.turn_id, suspended)]).collect()
+    let suspended = Draft::of(turn.turn_id, suspended);
+    // Nobody waits for the answers any more: the turn asks again when it goes on.
+    text.into_iter().chain(approvals::void(state)).chain([suspended]).collect()
 }
 
 /// Stops of the daemon without a whole round in between after which users are asked whatever the

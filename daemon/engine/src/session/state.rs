@@ -4,9 +4,10 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use agentd_domain::{
-    Author, ClientMessageId, Completeness, Cost, Delivery, Event, EventBody, ItemId, Priority,
-    QuestionAsked, QuestionId, Seq, SessionId, SessionRecord, SessionStatus, SuspendReason,
-    TimestampMs, Title, TitleSource, TodoList, ToolCall, ToolEffect, TurnId, Usage,
+    ApprovalId, ApprovalRequested, ApprovalResolved, ApprovalScope, Author, ClientMessageId,
+    Completeness, Cost, Delivery, Event, EventBody, ItemId, PermissionRule, Priority,
+    QuestionAsked, QuestionId, RuleEffect, RuleScope, Seq, SessionId, SessionRecord, SessionStatus,
+    SuspendReason, TimestampMs, Title, TitleSource, TodoList, ToolCall, ToolEffect, TurnId, Usage,
 };
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +29,19 @@ pub(crate) struct SessionState {
     /// What it has set out to do.
     #[serde(default)]
     pub(crate) todo: TodoList,
+    /// Approvals that were resolved last and who did so, so that a late answer learns it.
+    #[serde(default)]
+    pub(crate) resolved: Vec<(ApprovalId, Option<Author>)>,
+    /// Rules that hold in the session, the oldest first.
+    #[serde(default)]
+    pub(crate) rules: Vec<PermissionRule>,
 }
+
+/// Resolved approvals that are remembered.
+const MAX_RESOLVED: usize = 32;
+
+/// Rules of one session. The oldest go: what they allowed is asked for again.
+const MAX_RULES: usize = 256;
 
 /// A message that waits for a turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -53,6 +66,9 @@ pub struct QueuedMessage {
     /// When it is too late to begin; none: never.
     #[serde(default)]
     pub expires_at: Option<TimestampMs>,
+    /// A script sent it.
+    #[serde(default)]
+    pub unattended: bool,
 }
 
 impl QueuedMessage {
@@ -97,6 +113,12 @@ pub(crate) struct OpenTurn {
     pub(crate) cost: Cost,
     /// Tool calls without a result, in order.
     pub(crate) open_calls: Vec<OpenCall>,
+    /// Calls that wait until somebody says whether they may run.
+    #[serde(default)]
+    pub(crate) approvals: Vec<ApprovalRequested>,
+    /// The script whose message it answers; none when a person sent it.
+    #[serde(default)]
+    pub(crate) script: Option<Author>,
 }
 
 /// A tool call without a result.
@@ -121,6 +143,8 @@ impl SessionState {
             context_from: Seq(1),
             last_answered: None,
             todo: TodoList::default(),
+            resolved: Vec::new(),
+            rules: Vec::new(),
         }
     }
 
@@ -136,6 +160,8 @@ impl SessionState {
                 self.record.model.clone_from(&created.model);
                 self.record.effort = created.effort;
                 self.record.origin = created.origin;
+                self.record.permission_mode = created.permission_mode;
+                self.record.work_mode = created.work_mode;
                 if !created.title.is_empty() {
                     self.record.title.clone_from(&created.title);
                     self.record.title_source = Some(TitleSource::Manual);
@@ -147,6 +173,14 @@ impl SessionState {
             }
             EventBody::ModelChanged(changed) => self.record.model.clone_from(&changed.model),
             EventBody::EffortChanged(changed) => self.record.effort = changed.effort,
+            EventBody::PermissionModeChanged(changed) => self.record.permission_mode = changed.mode,
+            EventBody::WorkModeChanged(changed) => self.record.work_mode = changed.mode,
+            EventBody::ApprovalRequested(requested) => {
+                if let Some(turn) = &mut self.turn {
+                    turn.approvals.push(requested.clone());
+                }
+            }
+            EventBody::ApprovalResolved(resolved) => self.approval_resolved(resolved, event),
             EventBody::MessageExpired(expired) => {
                 self.queue.retain(|queued| queued.item_id != expired.item_id);
             }
@@ -160,6 +194,7 @@ impl SessionState {
                 seq: event.seq,
                 priority: accepted.priority,
                 expires_at: accepted.expires_at,
+                unattended: accepted.unattended,
             }),
             EventBody::MessageWithdrawn(withdrawn) => {
                 self.queue.retain(|queued| queued.item_id != withdrawn.item_id);
@@ -170,10 +205,18 @@ impl SessionState {
             EventBody::TurnStarted(started) => {
                 let answered =
                     self.queue.iter().filter(|queued| started.item_ids.contains(&queued.item_id));
-                let priority = answered.map(|queued| queued.priority).max().unwrap_or_default();
+                let (mut priority, mut script) = (None, None);
+                for queued in answered {
+                    priority = priority.max(Some(queued.priority));
+                    script = queued.unattended.then(|| queued.author.clone());
+                }
+                let priority = priority.unwrap_or_default();
                 self.queue.retain(|queued| !started.item_ids.contains(&queued.item_id));
                 self.record.turns += 1;
-                self.turn = event.turn_id.map(|turn_id| OpenTurn::new(turn_id, event.at, priority));
+                self.turn = event.turn_id.map(|turn_id| OpenTurn {
+                    script,
+                    ..OpenTurn::new(turn_id, event.at, priority)
+                });
             }
             EventBody::TurnSuspended(suspended) => {
                 if let Some(turn) = &mut self.turn {
@@ -256,6 +299,32 @@ impl SessionState {
         };
     }
 
+    fn approval_resolved(&mut self, resolved: &ApprovalResolved, event: &Event) {
+        let ApprovalResolved { approval_id, decision: _, scope, reason: _, by, rules } = resolved;
+        if let Some(turn) = &mut self.turn {
+            turn.approvals.retain(|open| open.approval_id != *approval_id);
+        }
+        self.resolved.push((*approval_id, by.clone()));
+        self.resolved.drain(..self.resolved.len().saturating_sub(MAX_RESOLVED));
+        match scope {
+            ApprovalScope::Once => {}
+            ApprovalScope::Session => {
+                let session_id = self.record.session_id;
+                self.rules.extend(rules.iter().enumerate().map(|(number, matcher)| {
+                    PermissionRule {
+                        rule_id: format!("{approval_id}-{number}"),
+                        effect: RuleEffect::Allow,
+                        matcher: matcher.clone(),
+                        scope: RuleScope::Session { session_id },
+                        by: by.clone(),
+                        at: event.at,
+                    }
+                }));
+                self.rules.drain(..self.rules.len().saturating_sub(MAX_RULES));
+            }
+        }
+    }
+
     fn open_call(&mut self, call_id: &agentd_domain::CallId) -> Option<&mut OpenCall> {
         self.turn.as_mut()?.open_calls.iter_mut().find(|open| open.call.call_id == *call_id)
     }
@@ -277,6 +346,8 @@ impl SessionState {
                 | EventBody::ContextTrimmed(_)
                 | EventBody::TodoListChanged(_)
                 | EventBody::Notice(_)
+                | EventBody::ApprovalRequested(_)
+                | EventBody::ApprovalResolved(_)
         )
     }
 
@@ -292,9 +363,11 @@ impl SessionState {
         queue.into_iter()
     }
 
-    /// When the next of the waiting messages expires.
+    /// When the next of the waiting messages and approvals expires.
     pub(crate) fn next_expiry(&self) -> Option<TimestampMs> {
-        self.queue.iter().filter_map(|queued| queued.expires_at).min()
+        let approvals = self.turn.iter().flat_map(|turn| &turn.approvals);
+        let approvals = approvals.map(|open| open.expires_at);
+        self.queue.iter().filter_map(|queued| queued.expires_at).chain(approvals).min()
     }
 
     /// True when a running or queued piece of work must be found again after a crash.
@@ -327,6 +400,8 @@ impl OpenTurn {
             usage: Usage::default(),
             cost: Cost::default(),
             open_calls: Vec::new(),
+            approvals: Vec::new(),
+            script: None,
         }
     }
 

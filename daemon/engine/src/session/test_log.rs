@@ -40,6 +40,7 @@ pub(crate) fn call_id(text: &str) -> CallId {
 
 pub(crate) fn submission(text: &str, delivery: Delivery) -> Submission {
     Submission {
+        unattended: false,
         priority: Priority::Normal,
         ttl: None,
         client_message_id: "m".parse().unwrap(),
@@ -113,6 +114,8 @@ impl Log {
     pub(crate) fn new() -> Self {
         let mut log = Self { state: SessionState::new(session_id()), events: Vec::new(), ids: 100 };
         log.add([Draft::plain(SessionCreated {
+            permission_mode: agentd_domain::PermissionMode::Ask,
+            work_mode: agentd_domain::WorkMode::Develop,
             effort: None,
             workspace: "/w".to_owned(),
             title: String::new(),

@@ -10,12 +10,11 @@ use agentd_domain::{
     ToolStatus,
 };
 use agentd_tools::{
-    BatchCall, CallEnd, CallHost, Permission, Permit, PreparedCall, SchedulerLimits, ToolContext,
-    TurnMemory, run_batch,
+    BatchCall, CallEnd, CallHost, Permit, PreparedCall, SchedulerLimits, ToolContext, TurnMemory,
+    run_batch,
 };
 use async_trait::async_trait;
 
-use super::gate::denied;
 use super::loop_guard::{LoopGuard, Verdict};
 use super::outputs::Outputs;
 use super::{Conversation, Ended, Phase, TurnOutcome, TurnReport, TurnTask, cancelled};
@@ -119,16 +118,11 @@ impl CallHost for TurnHost<'_> {
 
     async fn permit(
         &self,
-        _call: &ToolCall,
+        call: &ToolCall,
         prepared: &PreparedCall,
         action: &Action,
     ) -> Result<Permit, Ended> {
-        Ok(match self.task.decide(prepared, action) {
-            Permission::Allow => Permit::Granted,
-            Permission::Ask { because } | Permission::Deny { because } => {
-                Permit::Refused(denied(&because))
-            }
-        })
+        self.task.permit(call, prepared, action).await
     }
 
     async fn started(

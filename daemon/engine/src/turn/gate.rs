@@ -1,17 +1,63 @@
-//! Whether a call may run, and what the model reads when it may not.
+//! Whether a call may run: by modes and rules, or because somebody says so.
 
-use agentd_domain::{Action, ToolResult, WorkMode};
-use agentd_tools::{Permission, PermissionRequest, PreparedCall, permit};
+use agentd_domain::{Action, ToolCall, ToolResult};
+use agentd_tools::{Permission, PermissionRequest, Permit, PreparedCall, permit};
+use tokio::sync::oneshot;
 
-use super::TurnTask;
+use super::{Ended, TurnOutcome, TurnReport, TurnTask, cancelled};
+use crate::session::Ask;
+
+/// What has come of asking the session's users.
+#[derive(Debug)]
+pub(crate) enum Verdict {
+    /// One of them allows the call.
+    Allowed,
+    /// One of them denies it.
+    Denied {
+        /// What he says about it, or nothing.
+        reason: String,
+    },
+    /// None of them has answered in time.
+    Expired,
+    /// There is none to ask.
+    NobodyThere,
+    /// The turn is being cut off.
+    Void,
+    /// The store takes nothing.
+    NotStored,
+}
 
 impl TurnTask {
-    /// Decides on a call with what holds at this moment.
-    pub(super) fn decide(&self, prepared: &PreparedCall, action: &Action) -> Permission {
+    /// Decides on a call with what holds at this moment, and asks where it has to be asked.
+    pub(super) async fn permit(
+        &self,
+        call: &ToolCall,
+        prepared: &PreparedCall,
+        action: &Action,
+    ) -> Result<Permit, Ended> {
+        match self.decide(prepared, action) {
+            Permission::Allow => Ok(Permit::Granted),
+            Permission::Deny { because } => Ok(Permit::Refused(denied(&format!(
+                "not permitted, because {because}. Do not try it in another way"
+            )))),
+            Permission::Ask { because } => {
+                let ask = Ask {
+                    call_id: call.call_id.clone(),
+                    tool: prepared.tool.spec().name.clone(),
+                    action: action.clone(),
+                    because,
+                };
+                self.ask_users(ask).await
+            }
+        }
+    }
+
+    fn decide(&self, prepared: &PreparedCall, action: &Action) -> Permission {
+        let standing = self.standing.borrow().clone();
         permit(&PermissionRequest {
-            mode: self.deps.config.borrow().permission_mode,
-            work_mode: WorkMode::default(),
-            rules: &[],
+            mode: standing.mode,
+            work_mode: standing.work_mode,
+            rules: &standing.rules,
             // Aliases are resolved by now: rules name the tool that runs.
             tool: &prepared.tool.spec().name,
             mcp_server: None,
@@ -19,12 +65,38 @@ impl TurnTask {
             action,
         })
     }
+
+    async fn ask_users(&self, ask: Ask) -> Result<Permit, Ended> {
+        let because = ask.because.clone();
+        let _waiting = self.times.waiting_for_people();
+        let (reply, verdict) = oneshot::channel();
+        self.report(TurnReport::Ask { ask, reply }).await?;
+        let verdict = tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => return Err(cancelled()),
+            verdict = verdict => verdict.map_err(|_actor_gone| cancelled())?,
+        };
+        let why = match verdict {
+            Verdict::Allowed => return Ok(Permit::Granted),
+            Verdict::Void => return Err(cancelled()),
+            Verdict::NotStored => return Err(Ended(TurnOutcome::StoreFailed)),
+            Verdict::Denied { reason } if reason.trim().is_empty() => {
+                "a user was asked and denied it".to_owned()
+            }
+            Verdict::Denied { reason } => {
+                format!("a user was asked, denied it, and says: {reason}")
+            }
+            Verdict::Expired => "users were asked, and nobody answered in time".to_owned(),
+            Verdict::NobodyThere => format!(
+                "it has to be asked for, because {because}, and nobody is there who could answer. Go \
+                 on without it, or say what you would have done"
+            ),
+        };
+        Ok(Permit::Refused(denied(&why)))
+    }
 }
 
 /// The result of a call that may not run.
-pub(super) fn denied(because: &str) -> ToolResult {
-    ToolResult::fatal(
-        "PERMISSION_DENIED",
-        format!("[not run: not permitted, because {because}. Do not try it in another way.]"),
-    )
+fn denied(why: &str) -> ToolResult {
+    ToolResult::fatal("PERMISSION_DENIED", format!("[not run: {why}.]"))
 }

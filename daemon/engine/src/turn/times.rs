@@ -26,6 +26,8 @@ pub(crate) enum Phase {
     Retry,
     /// A tool runs.
     Tools,
+    /// Somebody is asked whether a call may run.
+    Approval,
     /// The log is read or written.
     Store,
     /// Anything else.
@@ -44,6 +46,8 @@ struct Running {
     parts: TurnParts,
     rounds: u32,
     attempts: u32,
+    /// Calls that wait for people.
+    asking: u32,
     /// It has a place in the log. One whose message has gone in the meantime never gets it.
     is_in_log: bool,
 }
@@ -59,6 +63,7 @@ impl Times {
             parts: TurnParts::default(),
             rounds: 0,
             attempts: 0,
+            asking: 0,
             is_in_log,
         })))
     }
@@ -75,6 +80,15 @@ impl Times {
         running.enter(phase);
         drop(running);
         Within { times: self, before }
+    }
+
+    /// Waits for people until the answer is dropped. Several calls may; other work does not count
+    /// meanwhile.
+    pub(super) fn waiting_for_people(&self) -> Waiting<'_> {
+        let mut running = self.lock();
+        running.enter(Phase::Approval);
+        running.asking += 1;
+        Waiting(self)
     }
 
     pub(super) fn is_in_log(&self) {
@@ -132,6 +146,8 @@ impl Meter for Timed {
 
 impl Running {
     fn enter(&mut self, phase: Phase) {
+        // People are slower than all else that goes on beside them.
+        let phase = if self.asking > 0 { Phase::Approval } else { phase };
         let now = Instant::now();
         let spent = now - self.since;
         *self.part() += spent;
@@ -147,9 +163,22 @@ impl Running {
             Phase::Streaming => &mut parts.streaming,
             Phase::Retry => &mut parts.retry,
             Phase::Tools => &mut parts.tools,
+            Phase::Approval => &mut parts.approval,
             Phase::Store => &mut parts.store,
             Phase::Other => &mut parts.other,
         }
+    }
+}
+
+/// See [`Times::waiting_for_people`].
+#[derive(Debug)]
+pub(super) struct Waiting<'t>(&'t Times);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let mut running = self.0.lock();
+        running.asking = running.asking.saturating_sub(1);
+        running.enter(Phase::Tools);
     }
 }
 
@@ -193,7 +222,9 @@ impl Drop for ReportWhenSlow {
             let mut running = self.times.lock();
             running.enter(Phase::Other);
             let total = running.since - running.started;
-            let is_slow = !limit.is_zero() && total > limit && running.is_in_log;
+            // People take the time that they take.
+            let worked = total.saturating_sub(running.parts.approval);
+            let is_slow = !limit.is_zero() && worked > limit && running.is_in_log;
             is_slow.then(|| SlowTurn {
                 session_id: self.session_id,
                 turn_id: self.turn_id,

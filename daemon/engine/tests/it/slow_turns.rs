@@ -58,12 +58,12 @@ async fn a_slow_turn_is_told_with_where_its_time_went() {
     let SlowTurn { session_id, turn_id, rounds, attempts, total, parts } = slowest.unwrap();
     assert_eq!((session_id, Some(turn_id)), (id, terminal.events.last().unwrap().turn_id));
     assert_eq!((rounds, attempts), (2, 3));
-    let TurnParts { place, first_byte, streaming, retry, tools, store, other } = parts;
-    let seconds = [place, first_byte, streaming, tools, store].map(|part| part.as_secs());
-    assert_eq!(seconds, [7, 2 + 3 + 4, 5, 11, 6], "{parts:?}");
+    let TurnParts { place, first_byte, streaming, retry, tools, approval, store, other } = parts;
+    let seconds = [place, first_byte, streaming, tools, approval, store].map(|part| part.as_secs());
+    assert_eq!(seconds, [7, 2 + 3 + 4, 5, 11, 0, 6], "{parts:?}");
     // With jitter, so not to the millisecond.
     assert!(retry > Duration::ZERO && retry < 2 * SECOND, "{retry:?}");
-    assert_eq!(place + first_byte + streaming + retry + tools + store + other, total);
+    assert_eq!(place + first_byte + streaming + retry + tools + approval + store + other, total);
     assert_eq!(parts.longest().0, "tools");
 }
 

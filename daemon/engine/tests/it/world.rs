@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use agentd_domain::{
     Author, CallId, Clock, Delivery, Event, EventBody, IdSource, PermissionMode, Priority, Seq,
-    SessionId, TimestampMs,
+    SessionId, TimestampMs, WorkMode,
 };
 use agentd_engine::{
     AttachPosition, Attachment, AttachmentItem, DeltaSource, Engine, EngineConfig, EngineDeps,
@@ -340,6 +340,8 @@ impl World {
     pub(crate) async fn session(&self, engine: &Engine) -> SessionId {
         let new = NewSession {
             effort: None,
+            permission_mode: None,
+            work_mode: WorkMode::Develop,
             session_id: None,
             title: None,
             workspace: "/".to_owned(),
@@ -353,6 +355,7 @@ impl World {
         Submission {
             priority: Priority::Normal,
             ttl: None,
+            unattended: false,
             client_message_id: format!("m{number}").parse().unwrap(),
             text: text.to_owned(),
             delivery,

@@ -38,6 +38,8 @@ impl Log {
 
     fn created(&mut self) -> Event {
         let created = SessionCreated {
+            permission_mode: agentd_domain::PermissionMode::Ask,
+            work_mode: agentd_domain::WorkMode::Develop,
             effort: None,
             workspace: "/tmp".to_owned(),
             title: String::new(),
@@ -55,6 +57,7 @@ impl Log {
         let question = ItemId::from_parts(at, random);
         let usage = Usage { prompt_tokens: 900, completion_tokens: 60, ..Usage::default() };
         let accepted = MessageAccepted {
+            unattended: false,
             expires_at: None,
             priority: Priority::Normal,
             item_id: question,

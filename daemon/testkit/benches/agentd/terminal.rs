@@ -39,6 +39,7 @@ impl Terminal {
     pub(crate) async fn submit(&self, session_id: &str, text: &str) -> anyhow::Result<()> {
         let number = MESSAGES.fetch_add(1, Ordering::Relaxed);
         let request = v1::SubmitMessageRequest {
+            unattended: false,
             priority: 0,
             ttl_ms: 0,
             session_id: session_id.to_owned(),

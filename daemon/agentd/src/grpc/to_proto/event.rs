@@ -3,15 +3,16 @@
 use agentd_domain::{
     AssistantMessage, AttemptRestarted, ContextTrimmed, EffortChanged, Event, EventBody,
     MessageAccepted, MessageExpired, MessageWithdrawn, MessagesDelivered, ModelChanged, Notice,
-    QuestionAnswered, SessionCreated, SessionRenamed, TurnCompleted, TurnFailed, TurnInterrupted,
-    TurnResumed, TurnStarted, TurnSuspended, UnknownEvent, UsageRecorded,
+    PermissionModeChanged, QuestionAnswered, SessionCreated, SessionRenamed, TurnCompleted,
+    TurnFailed, TurnInterrupted, TurnResumed, TurnStarted, TurnSuspended, UnknownEvent,
+    UsageRecorded, WorkModeChanged,
 };
 use agentd_engine::{Delta, DeltaSource, Participant};
 use agentd_proto::v1;
 use v1::event::Body;
 
 use super::session::participant;
-use super::{item, todo, tool};
+use super::{item, permission, todo, tool};
 
 pub(crate) fn event(event: &Event) -> v1::Event {
     let Event { seq, at, turn_id, body } = event;
@@ -54,15 +55,23 @@ fn ephemeral(at_ms: i64, body: Body) -> v1::Event {
 
 fn body(body: &EventBody) -> Body {
     match body {
-        EventBody::SessionCreated(SessionCreated { workspace, title, model, origin, effort }) => {
-            Body::SessionCreated(v1::SessionCreated {
-                workspace: workspace.clone(),
-                title: title.clone(),
-                model: model.clone(),
-                origin: origin.as_ref().map(item::fork_origin),
-                effort: item::effort(*effort).into(),
-            })
-        }
+        EventBody::SessionCreated(SessionCreated {
+            workspace,
+            title,
+            model,
+            origin,
+            effort,
+            permission_mode,
+            work_mode,
+        }) => Body::SessionCreated(v1::SessionCreated {
+            workspace: workspace.clone(),
+            title: title.clone(),
+            model: model.clone(),
+            origin: origin.as_ref().map(item::fork_origin),
+            effort: item::effort(*effort).into(),
+            permission_mode: permission::mode(*permission_mode).into(),
+            work_mode: permission::work_mode(*work_mode).into(),
+        }),
         EventBody::SessionRenamed(SessionRenamed { title, source, by }) => {
             Body::SessionRenamed(v1::SessionRenamed {
                 title: title.clone(),
@@ -82,6 +91,24 @@ fn body(body: &EventBody) -> Body {
                 by: by.as_ref().map(item::author),
             })
         }
+        EventBody::PermissionModeChanged(PermissionModeChanged { mode, by }) => {
+            Body::PermissionModeChanged(v1::PermissionModeChanged {
+                mode: permission::mode(*mode).into(),
+                by: by.as_ref().map(item::author),
+            })
+        }
+        EventBody::WorkModeChanged(WorkModeChanged { mode, by }) => {
+            Body::WorkModeChanged(v1::WorkModeChanged {
+                mode: permission::work_mode(*mode).into(),
+                by: by.as_ref().map(item::author),
+            })
+        }
+        EventBody::ApprovalRequested(requested) => {
+            Body::ApprovalRequested(permission::requested(requested))
+        }
+        EventBody::ApprovalResolved(resolved) => {
+            Body::ApprovalResolved(permission::resolved(resolved))
+        }
         EventBody::MessageExpired(MessageExpired { item_id }) => {
             Body::MessageExpired(v1::MessageExpired { item_id: item_id.to_string() })
         }
@@ -93,6 +120,7 @@ fn body(body: &EventBody) -> Body {
             author,
             priority,
             expires_at,
+            unattended,
         }) => Body::MessageAccepted(v1::MessageAccepted {
             item_id: item_id.to_string(),
             client_message_id: client_message_id.to_string(),
@@ -101,6 +129,7 @@ fn body(body: &EventBody) -> Body {
             author: Some(item::author(author)),
             priority: item::priority(*priority).into(),
             expires_at_ms: expires_at.map_or(0, |at| at.0),
+            unattended: *unattended,
         }),
         EventBody::MessageWithdrawn(MessageWithdrawn { item_id, by }) => {
             Body::MessageWithdrawn(v1::MessageWithdrawn {

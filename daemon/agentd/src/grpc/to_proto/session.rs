@@ -4,7 +4,7 @@ use agentd_domain::{SessionRecord, SessionStatus, cut_line};
 use agentd_engine::{Participant, QueuedMessage, SessionView};
 use agentd_proto::v1;
 
-use super::item;
+use super::{item, permission};
 
 /// Characters of a queued message in a list.
 const PREVIEW: usize = 200;
@@ -28,6 +28,8 @@ pub(crate) fn record(record: &SessionRecord, attached_clients: u32) -> v1::Sessi
         cost,
         requests: _,
         estimated_usage: _,
+        permission_mode,
+        work_mode,
     } = record;
     let status = match status {
         SessionStatus::Idle => v1::SessionStatus::Idle,
@@ -51,6 +53,8 @@ pub(crate) fn record(record: &SessionRecord, attached_clients: u32) -> v1::Sessi
         origin: origin.as_ref().map(item::fork_origin),
         effort: item::effort(*effort).into(),
         cost: Some(item::cost(cost)),
+        permission_mode: permission::mode(*permission_mode).into(),
+        work_mode: permission::work_mode(*work_mode).into(),
     }
 }
 
@@ -69,6 +73,7 @@ pub(crate) fn queued_message(message: &QueuedMessage) -> v1::QueuedMessage {
         seq: _,
         priority,
         expires_at,
+        unattended: _,
     } = message;
     v1::QueuedMessage {
         expires_at_ms: expires_at.map_or(0, |at| at.0),

@@ -49,7 +49,7 @@ pub(super) fn finished(finished: &ToolCallFinished) -> v1::ToolCallFinished {
     }
 }
 
-fn action(action: &Action) -> v1::Action {
+pub(super) fn action(action: &Action) -> v1::Action {
     let Action { summary, targets } = action;
     v1::Action { summary: summary.clone(), targets: targets.iter().map(target).collect() }
 }

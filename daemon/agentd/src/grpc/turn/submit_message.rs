@@ -47,6 +47,7 @@ pub(crate) fn decode_submission(
         author,
         priority,
         ttl_ms,
+        unattended,
     } = request;
     let id = from_proto::id("session_id", &session_id)?;
     if ttl_ms > MAX_TTL_MS {
@@ -59,6 +60,7 @@ pub(crate) fn decode_submission(
         delivery: from_proto::delivery("delivery", delivery)?,
         author: from_proto::author("author", author.as_ref())?,
         priority: from_proto::priority("priority", priority)?,
+        unattended,
         ttl: (ttl_ms > 0).then(|| Duration::from_millis(ttl_ms)),
     };
     Ok((id, submission))

@@ -7,6 +7,7 @@ use tokio::time::Instant;
 
 use super::{Actor, Exit};
 use crate::error::CommandError;
+use crate::session::approvals;
 use crate::session::decide;
 use crate::session::{Command, Reply, SessionUpdate, SessionView, Submission, Submitted};
 use crate::usage::ledger;
@@ -31,6 +32,10 @@ impl Actor {
             Command::Answer { question_id, choice, by, reply } => {
                 let now = self.deps.clock.now();
                 let drafts = decide::answer(&self.state, question_id, &choice, &by, now);
+                let _left = reply.send(self.record_all(drafts).await);
+            }
+            Command::AnswerApproval { answer, reply } => {
+                let drafts = approvals::answer(&self.state, answer);
                 let _left = reply.send(self.record_all(drafts).await);
             }
             Command::Update { update, by, reply } => {
@@ -130,8 +135,9 @@ impl Actor {
         update: SessionUpdate,
         by: Option<Author>,
     ) -> Result<SessionView, CommandError> {
-        let SessionUpdate { title, model, effort } = update;
-        let mut drafts = Vec::new();
+        let SessionUpdate { title, model, effort, permission_mode, work_mode } = update;
+        let mut drafts =
+            approvals::change_modes(&self.state, permission_mode, work_mode, by.as_ref());
         if let Some(title) = title
             && (self.state.record.title != title.as_str()
                 || self.state.record.title_source != Some(TitleSource::Manual))
@@ -161,6 +167,12 @@ impl Actor {
                 .collect(),
             participants: self.participants(),
             todo: self.state.todo.clone(),
+            open_approvals: self
+                .state
+                .turn
+                .as_ref()
+                .map(|turn| turn.approvals.clone())
+                .unwrap_or_default(),
         }
     }
 
@@ -203,9 +215,9 @@ pub(super) fn refuse(command: Command, error: impl FnOnce() -> CommandError) {
     // A client that has left does not mind.
     let _left = match command {
         Command::Submit { reply, .. } => reply.send(Err(error())).is_err(),
-        Command::Withdraw { reply, .. } | Command::Answer { reply, .. } => {
-            reply.send(Err(error())).is_err()
-        }
+        Command::Withdraw { reply, .. }
+        | Command::Answer { reply, .. }
+        | Command::AnswerApproval { reply, .. } => reply.send(Err(error())).is_err(),
         Command::Interrupt { reply, .. } => reply.send(Err(error())).is_err(),
         Command::Resync { reply, .. } | Command::Delete { reply } => {
             reply.send(Err(error())).is_err()

@@ -7,6 +7,7 @@ use agentd_domain::{
 
 use super::Actor;
 use crate::config::TitlePolicy;
+use crate::session::approvals;
 use crate::session::decide::{self, Draft};
 use crate::turn::TurnOutcome;
 
@@ -112,6 +113,7 @@ impl Actor {
         let after = self.preview(&drafts);
         let Some(turn) = &after.turn else { return };
         if self.stopping && reason == InterruptReason::NotResumed {
+            drafts.extend(approvals::void(&after));
             let suspended = TurnSuspended { reason: SuspendReason::DaemonStopped };
             drafts.push(Draft::of(turn.turn_id, suspended));
         } else {

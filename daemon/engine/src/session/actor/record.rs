@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use super::{Actor, STORE_RETRY};
 use crate::error::CommandError;
+use crate::session::approvals;
 use crate::session::decide::{self, Draft};
 use crate::session::load;
 use crate::session::state::SessionState;
@@ -66,6 +67,7 @@ impl Actor {
         self.marked_unfinished = unfinished;
         self.state = next;
         self.count_queue();
+        self.permissions_changed(&events);
         if closes_live {
             self.live = None;
             self.partial_due = None;
@@ -80,16 +82,19 @@ impl Actor {
         Ok(first)
     }
 
-    /// Takes out the messages for which it is too late, before anything is decided about the queue.
+    /// Takes out the messages and denies the calls for which it is too late, before anything is
+    /// decided about the queue.
     pub(super) async fn expire_messages(&mut self) -> Result<(), CommandError> {
-        let drafts = decide::expire(&self.state, self.deps.clock.now());
+        let now = self.deps.clock.now();
+        let mut drafts = decide::expire(&self.state, now);
+        drafts.extend(approvals::expired(&self.state, now));
         if drafts.is_empty() {
             return Ok(());
         }
         let count = drafts.len();
         match self.record(drafts, Vec::new()).await {
             Ok(_seq) => {
-                tracing::info!(session_id = %self.id, count, "messages expired before their turn");
+                tracing::info!(session_id = %self.id, count, "messages expired before their turn, or approvals without an answer");
                 Ok(())
             }
             Err(error) => {

@@ -82,6 +82,7 @@ impl Actor {
             cancel: cancel.clone(),
             times: Times::start(self.state.turn.is_some()),
             files: Arc::clone(&self.files),
+            standing: self.standing.subscribe(),
         };
         // The root of its trace: the task around it lasts as long as the session is live.
         let span = tracing::info_span!(
@@ -154,6 +155,7 @@ impl Actor {
                     let _cancelled = done.send(recorded.map(|_seq| ()));
                 }
             }
+            TurnReport::Ask { ask, reply } => self.ask(ask, reply).await,
             TurnReport::Keep(kept) => self.kept = Some(kept),
             TurnReport::Forget => self.kept = None,
             TurnReport::TakeSteering { reply } => {
@@ -195,6 +197,7 @@ impl Actor {
         self.gauges.running.store(false, Ordering::Relaxed);
         self.idle_since = Instant::now();
         self.partial_due = None;
+        self.asked.clear();
         self.running.take()
     }
 

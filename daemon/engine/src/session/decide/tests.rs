@@ -92,6 +92,7 @@ fn a_message_is_accepted_in_every_state_and_a_turn_that_stands_still_makes_way()
     for delivery in [Queue, Steer, Interrupt] {
         for (name, log) in every_state() {
             let accepted = Draft::plain(MessageAccepted {
+                unattended: false,
                 expires_at: None,
                 priority: Priority::Normal,
                 item_id: item(9),

@@ -244,6 +244,7 @@ impl Session {
     async fn submit(&self, text: &str, delivery: v1::Delivery, ttl_ms: u64) -> String {
         let priority = if ttl_ms > 0 { v1::Priority::Low } else { v1::Priority::Normal };
         let request = v1::SubmitMessageRequest {
+            unattended: false,
             session_id: self.id.clone(),
             client_message_id: client_ids::new_ulid(),
             text: text.to_owned(),

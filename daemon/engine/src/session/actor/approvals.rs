@@ -1,0 +1,64 @@
+//! Calls that wait until somebody says whether they may run.
+
+use std::sync::atomic::Ordering;
+
+use agentd_domain::{ApprovalDecision, ApprovalResolved, Event, EventBody};
+use tokio::sync::oneshot;
+
+use super::Actor;
+use crate::session::approvals::{self, Ask, Standing};
+use crate::turn::Verdict;
+
+impl Actor {
+    /// Asks the session's users. The answer comes when one of them has given it, durably.
+    pub(super) async fn ask(&mut self, ask: Ask, reply: oneshot::Sender<Verdict>) {
+        self.drop_gone_subscribers();
+        let attached = self.subscribers.iter().map(|subscriber| &subscriber.participant.author);
+        if approvals::is_unattended(&self.state, attached) {
+            let _cancelled = reply.send(Verdict::NobodyThere);
+            return;
+        }
+        let now = self.deps.clock.now();
+        let approval_id = self.deps.ids.approval_id(now);
+        let timeout = self.deps.config.borrow().approval_timeout;
+        let Some(draft) = approvals::request(&self.state, ask, approval_id, now, timeout) else {
+            return;
+        };
+        match self.record(vec![draft], Vec::new()).await {
+            Ok(_seq) => {
+                self.asked.insert(approval_id, reply);
+            }
+            Err(error) => {
+                tracing::error!(session_id = %self.id, %error, "an approval could not be stored");
+                let _cancelled = reply.send(Verdict::NotStored);
+            }
+        }
+    }
+
+    /// Tells the turn what has come of its approvals, and what holds for its next calls.
+    pub(super) fn permissions_changed(&mut self, events: &[Event]) {
+        for event in events {
+            match &event.body {
+                EventBody::ApprovalResolved(resolved) => {
+                    if let Some(waiting) = self.asked.remove(&resolved.approval_id) {
+                        let _cancelled = waiting.send(verdict(resolved));
+                    }
+                }
+                EventBody::PermissionModeChanged(_) | EventBody::WorkModeChanged(_) => {}
+                _ => continue,
+            }
+            self.standing.send_replace(Standing::of(&self.state));
+        }
+        let open = self.state.turn.as_ref().map_or(0, |turn| turn.approvals.len());
+        self.gauges.approvals.store(u32::try_from(open).unwrap_or(u32::MAX), Ordering::Relaxed);
+    }
+}
+
+fn verdict(resolved: &ApprovalResolved) -> Verdict {
+    match resolved.decision {
+        ApprovalDecision::Allow => Verdict::Allowed,
+        ApprovalDecision::Deny => Verdict::Denied { reason: resolved.reason.clone() },
+        ApprovalDecision::Expired => Verdict::Expired,
+        ApprovalDecision::Void => Verdict::Void,
+    }
+}
