@@ -160,7 +160,7 @@ pub(crate) const TABLE: &[Entry] = &[
         SlashCommand::Mode,
         &["mode"],
         "[MODE]",
-        "show or set what it may do unasked: plan, ask, auto-edit, full",
+        "what it may do unasked: plan, ask, auto-edit, full",
         Completes::Modes,
     ),
     entry(

@@ -7,8 +7,9 @@
 use std::io;
 
 use agentd_domain::{
-    Author, DecodeEventError, ErrorKind, Event, EventBody, ForkOrigin, InterruptReason,
-    MessageWithdrawn, Seq, SessionId, Title, TitleSource,
+    ApprovalScope, Author, DecodeEventError, ErrorKind, Event, EventBody, ForkOrigin,
+    InterruptReason, MessageWithdrawn, Notice, NoticeLevel, PermissionMode, PermissionModeChanged,
+    Seq, SessionId, Title, TitleSource,
 };
 use agentd_store::{Batch, PageLimit, Write};
 use serde::{Deserialize, Serialize};
@@ -279,7 +280,7 @@ impl Engine {
             return Err(ImportError::NewerVersion { found: header.version, supported: VERSION });
         }
         let mut copy = CopyBuilder::begin(self, new_id).await?;
-        let imported = copy.import_lines(&mut next_line, workspace).await;
+        let imported = copy.import_lines(&mut next_line, workspace, by).await;
         match imported {
             Ok(()) => {
                 copy.finish(by, None).await?;
@@ -298,8 +299,8 @@ struct CopyBuilder<'a> {
     engine: &'a Engine,
     state: SessionState,
     pending: Vec<Event>,
-    /// What users of the copy should know.
-    notice: Option<String>,
+    /// What is added when the copy is at rest.
+    drafts: Vec<Draft>,
 }
 
 impl<'a> CopyBuilder<'a> {
@@ -311,7 +312,7 @@ impl<'a> CopyBuilder<'a> {
         // The mark lets the next start remove what a crash leaves.
         let writes = vec![Write::DeleteSession(id), Write::MarkUnfinished(id)];
         engine.deps().store.commit(Batch::from(writes)).await?;
-        Ok(Self { engine, state: SessionState::new(id), pending: Vec::new(), notice: None })
+        Ok(Self { engine, state: SessionState::new(id), pending: Vec::new(), drafts: Vec::new() })
     }
 
     fn id(&self) -> SessionId {
@@ -333,6 +334,7 @@ impl<'a> CopyBuilder<'a> {
         &mut self,
         next_line: &mut (impl FnMut() -> io::Result<Option<Vec<u8>>> + Send),
         workspace: &str,
+        by: &Author,
     ) -> Result<(), ImportError> {
         let mut line = 1;
         while let Some(text) = next_line().map_err(ImportError::Read)? {
@@ -349,14 +351,21 @@ impl<'a> CopyBuilder<'a> {
             match &mut event.body {
                 EventBody::SessionCreated(created) => {
                     if check_workspace(&created.workspace).await.is_err() {
-                        self.notice = Some(format!(
+                        let text = format!(
                             "The workspace {} of the imported session is no directory here; it works in \
                              {workspace} now.",
                             agentd_domain::cut_line(&created.workspace, 200)
-                        ));
+                        );
+                        self.drafts.push(Draft::plain(Notice { level: NoticeLevel::Warn, text }));
                         workspace.clone_into(&mut created.workspace);
                     }
                     created.title = agentd_domain::cut_line(&created.title, Title::MAX_CHARS);
+                    created.permission_mode = self.usual_mode();
+                }
+                // A file permits nothing: whoever wrote it may have given himself leave.
+                EventBody::ApprovalResolved(resolved) => {
+                    resolved.scope = ApprovalScope::Once;
+                    resolved.rules.clear();
                 }
                 // What a title may hold is checked where users give one; a file is foreign.
                 EventBody::SessionRenamed(renamed) => {
@@ -367,7 +376,20 @@ impl<'a> CopyBuilder<'a> {
             }
             self.push(event).await?;
         }
-        if self.state.record.last_seq == Seq::ZERO { Err(ImportError::Empty) } else { Ok(()) }
+        if self.state.record.last_seq == Seq::ZERO {
+            return Err(ImportError::Empty);
+        }
+        let mode = self.usual_mode();
+        if self.state.record.permission_mode != mode {
+            let body = PermissionModeChanged { mode, by: Some(by.clone()) };
+            self.drafts.push(Draft::plain(body));
+        }
+        Ok(())
+    }
+
+    /// The permission mode of sessions that are created without saying so.
+    fn usual_mode(&self) -> PermissionMode {
+        self.engine.deps().config.borrow().permission_mode
     }
 
     /// Brings the copy to rest and makes it visible.
@@ -381,9 +403,7 @@ impl<'a> CopyBuilder<'a> {
             })
             .collect();
         drafts.extend(close_turn(&self.state, InterruptReason::NotResumed, Some(by)));
-        drafts.extend(self.notice.take().map(|text| {
-            Draft::plain(agentd_domain::Notice { level: agentd_domain::NoticeLevel::Warn, text })
-        }));
+        drafts.append(&mut self.drafts);
         drafts.extend(title.map(|title| {
             Draft::plain(agentd_domain::SessionRenamed {
                 title: title.as_str().to_owned(),

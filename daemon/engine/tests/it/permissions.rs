@@ -370,3 +370,29 @@ async fn another_mode_holds_from_the_next_call_of_a_running_turn_on() {
     assert_eq!((fetch.runs().len(), requests(&ann).len()), (2, 1));
     assert_eq!(ann.count("permission_mode_changed"), 1);
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_imported_file_permits_nothing() {
+    let (world, fetch) = asking();
+    let engine = world.engine();
+    let id = world.session(&engine).await;
+    let mut ann = Terminal::attach(&engine, id, "ann").await;
+    world.script(vec![Step::Call(vec![("fetch", "{}")])]);
+    world.send(&engine, id, "go").await;
+    ann.until_kind("approval_requested", 1).await;
+    let approval_id = requests(&ann)[0].approval_id;
+    say(&engine, id, approval_id, (true, ApprovalScope::Session, ""), "ann").await.unwrap();
+    ann.until_kind("turn_completed", 1).await;
+    let full =
+        SessionUpdate { permission_mode: Some(PermissionMode::Full), ..SessionUpdate::default() };
+    engine.update(id, full, Some(author("ann"))).await.unwrap();
+    let mut lines = crate::copies::export(&engine, id).await.into_iter();
+    let copy = SessionId::from_parts(1, 1);
+    let view = engine.import(copy, || Ok(lines.next()), "/", &author("bob")).await.unwrap();
+    assert_eq!(view.record.permission_mode, PermissionMode::Ask);
+    let mut bob = Terminal::attach(&engine, copy, "bob").await;
+    world.script(vec![Step::Call(vec![("fetch", "{}")])]);
+    world.send(&engine, copy, "go").await;
+    bob.until_kind("approval_requested", 2).await;
+    assert_eq!(fetch.runs().len(), 1, "the call of the first session");
+}
