@@ -2,3 +2,4 @@
 
 mod capture;
 pub(crate) mod run_command;
+pub(crate) mod running;

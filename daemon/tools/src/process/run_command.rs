@@ -1,32 +1,23 @@
 //! Running a command in the sandbox, to its end.
 
 use std::path::{Path, PathBuf};
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use agentd_domain::{
     Action, ActionTarget, Capabilities, Confinement, ToolResult, ToolStatus, cut_line,
 };
-use agentd_sandbox::{
-    Backend, Child, Command, Exit, Limits, Profile, Programs, Sandbox, WaitError,
-};
+use agentd_sandbox::{Backend, Command, Exit, Limits, Profile, Programs, Sandbox};
 use async_trait::async_trait;
-use futures_util::future::maybe_done;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tokio::io::{AsyncRead, AsyncReadExt as _};
-use tokio::time::{Instant, timeout, timeout_at};
 
-use super::capture::Capture;
-use crate::{About, LiveOutput, ToolContext, TypedTool};
+use super::running::{Ended, STOP_PATIENCE, run_to_its_end};
+use crate::{About, ToolContext, TypedTool};
 
 /// Longest run, when nothing is said and at most (spec k.3).
 const USUAL_SECONDS: u32 = 30;
 const MOST_SECONDS: u32 = 120;
-
-/// How long a command that is ended may take to be gone; its supervisor needs a second at most.
-const STOP_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Words of argv, and bytes of one and of a command line (spec a.3).
 const MAX_WORDS: usize = 64;
@@ -35,9 +26,6 @@ const MAX_COMMAND: usize = 20_000;
 
 /// Longest summary in characters.
 const MAX_SUMMARY: usize = 120;
-
-/// Bytes that are read at once.
-const PIECE: usize = 16 * 1024;
 
 /// Files of [`Exit::run_later`] that are named.
 const MAX_NAMED: usize = 10;
@@ -117,10 +105,11 @@ impl TypedTool for RunCommand {
                  was looked at. Call it again.",
             );
         }
-        match ready.sandbox.spawn(&ready.command).await {
-            Ok(child) => {
-                Running::of(child, ready.time).until_it_ends(ready.command.profile, ctx).await
-            }
+        match run_to_its_end(&*ready.sandbox, &ready.command, ready.time, &ctx.output).await {
+            Ok(ended) => ToolResult {
+                workspace_changed: ready.command.profile == Profile::WorkspaceWrite,
+                ..told(ended)
+            },
             Err(error) => unavailable(&error.to_string()),
         }
     }
@@ -215,68 +204,10 @@ fn unavailable(message: &str) -> ToolResult {
     ToolResult::fatal("TOOL_PROCESS_UNAVAILABLE", format!("The command was not run: {message}."))
 }
 
-/// A command that runs, and what it has written.
-struct Running {
-    child: Child,
-    deadline: Instant,
-    time: Duration,
-    out: Capture,
-    errors: Capture,
-}
-
-impl Running {
-    fn of(child: Child, time: Duration) -> Self {
-        let deadline = Instant::now() + time;
-        Self { child, deadline, time, out: Capture::default(), errors: Capture::default() }
-    }
-
-    /// When the call is dropped, so is the child, which ends the command.
-    async fn until_it_ends(mut self, profile: Profile, ctx: &ToolContext) -> ToolResult {
-        let Self { child, deadline, time, out, errors } = &mut self;
-        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        let mut is_late = false;
-        let exit = {
-            let mut reading = pin!(maybe_done(async {
-                tokio::join!(read(stdout, out, &ctx.output), read(stderr, errors, &ctx.output))
-            }));
-            let by_itself = async { tokio::join!(reading.as_mut(), child.wait()).1 };
-            match timeout_at(*deadline, by_itself).await {
-                Ok(exit) => Some(exit),
-                Err(_late) => {
-                    is_late = true;
-                    child.terminate().await;
-                    let ending = async { tokio::join!(reading.as_mut(), child.wait()).1 };
-                    timeout(STOP_PATIENCE, ending).await.ok()
-                }
-            }
-        };
-        let late = is_late.then_some(*time);
-        let mut result = told(&self.out.text(), &self.errors.text(), exit, late);
-        result.workspace_changed = profile == Profile::WorkspaceWrite;
-        result
-    }
-}
-
-/// Reads a stream to its end, and shows what comes.
-async fn read(stream: Option<impl AsyncRead + Unpin>, into: &mut Capture, live: &LiveOutput) {
-    let Some(mut stream) = stream else { return };
-    let mut piece = vec![0; PIECE];
-    // An error ends a stream as its end does: the exit says what became of the program.
-    while let Ok(length @ 1..) = stream.read(&mut piece).await {
-        let text = into.push(piece.get(..length).unwrap_or_default());
-        live.show(&text).await;
-    }
-    live.show(&into.end()).await;
-}
-
 /// The result of a command.
-fn told(
-    out: &str,
-    errors: &str,
-    exit: Option<Result<Exit, WaitError>>,
-    late: Option<Duration>,
-) -> ToolResult {
-    let mut text = out.to_owned();
+fn told(ended: Ended) -> ToolResult {
+    let code = ended.code();
+    let Ended { out: mut text, errors, exit, late } = ended;
     let line = |text: &mut String, line: &str| {
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
@@ -285,7 +216,7 @@ fn told(
     };
     if !errors.is_empty() {
         line(&mut text, "[stderr]\n");
-        text.push_str(errors);
+        text.push_str(&errors);
     }
     let exit = match exit {
         Some(Ok(exit)) => Some(exit),
@@ -312,8 +243,6 @@ fn told(
         line(&mut text, &format!("[Timed out after {} s and was ended.]", time.as_secs()));
         return ToolResult::new(ToolStatus::RetryableError, text, "TOOL_TIMEOUT");
     }
-    // As a shell counts: 128 and the signal.
-    let code = exit.and_then(|exit| exit.code.or(exit.signal.map(|signal| 128 + signal)));
     match code {
         Some(0) => ToolResult { exit_code: code, ..ToolResult::success(text) },
         Some(not_zero) => {
