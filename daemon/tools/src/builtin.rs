@@ -6,7 +6,7 @@ use std::sync::Arc;
 use agentd_sandbox::Programs;
 
 use crate::compute::{calculator::Calculator, date_math::DateMath, text_length::TextLength};
-use crate::data::{hash_file::HashFile, list_archive::ListArchive};
+use crate::data::{hash_file::HashFile, list_archive::ListArchive, query_sqlite::QuerySqlite};
 use crate::fs::{
     Protected, apply_patch::ApplyPatch, edit_file::EditFile, glob_files::GlobFiles,
     grep_files::GrepFiles, list_dir::ListDir, read_file::ReadFile, undo_edit::UndoEdit,
@@ -44,6 +44,7 @@ pub(crate) fn tools(settings: BuiltinSettings) -> Vec<Arc<dyn Tool>> {
         tool(ListDir { protected: protected.clone() }),
         tool(ManageTodoList),
         tool(OsInfo),
+        tool(QuerySqlite { protected: protected.clone() }),
         tool(ReadFile { protected: protected.clone() }),
         tool(SearchWeb::new(net.search)),
         tool(TextLength),

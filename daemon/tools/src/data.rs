@@ -2,3 +2,4 @@
 
 pub(crate) mod hash_file;
 pub(crate) mod list_archive;
+pub(crate) mod query_sqlite;

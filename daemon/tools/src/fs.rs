@@ -38,6 +38,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use ledger::FileLedger;
 pub(crate) use protected::Protected;
+pub(crate) use workspace::{OpenedFile, version};
 
 use crate::ToolContext;
 use crate::run::interrupted;
@@ -136,6 +137,15 @@ pub(crate) fn open_file(
     protected: &Protected,
     path: &str,
 ) -> Result<(File, Metadata), ToolResult> {
-    let opened = workspace::Workspace::open(root, protected)?.open_file(path)?;
+    let opened = open_plain_file(root, protected, path)?;
     Ok((opened.file, opened.metadata))
+}
+
+/// The same, with the place where it really is.
+pub(crate) fn open_plain_file(
+    root: &Path,
+    protected: &Protected,
+    path: &str,
+) -> Result<OpenedFile, ToolResult> {
+    workspace::Workspace::open(root, protected)?.open_file(path)
 }

@@ -169,6 +169,7 @@ mod tests {
                 "list_dir",
                 "manage_todo_list",
                 "os_info",
+                "query_sqlite",
                 "read_file",
                 "search_web",
                 "text_length",

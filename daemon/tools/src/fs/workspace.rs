@@ -22,11 +22,11 @@ use super::{Protected, shown};
 const MAX_SHOWN: usize = 200;
 
 /// A plain file that was opened for reading.
-pub(super) struct OpenedFile {
-    pub(super) file: File,
-    pub(super) metadata: Metadata,
+pub(crate) struct OpenedFile {
+    pub(crate) file: File,
+    pub(crate) metadata: Metadata,
     /// Where it really is, relative to the workspace.
-    pub(super) place: PathBuf,
+    pub(crate) place: PathBuf,
 }
 
 /// An opened workspace.
@@ -180,7 +180,7 @@ impl<'a> Workspace<'a> {
 }
 
 /// Tells a state of a file or directory from its other states, as far as its metadata does.
-pub(super) fn version(metadata: &Metadata) -> String {
+pub(crate) fn version(metadata: &Metadata) -> String {
     format!(
         "{}.{:09} {} {} {}.{:09}",
         metadata.mtime(),

@@ -10,3 +10,4 @@ mod patches;
 mod planning;
 mod schemas;
 mod search;
+mod sqlite;

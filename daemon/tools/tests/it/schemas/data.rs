@@ -53,5 +53,37 @@ pub(super) fn told() -> Vec<Told> {
                 "additionalProperties": false
             }),
         ),
+        (
+            "query_sqlite",
+            ToolEffect::WorkspaceRead,
+            json!({
+                "type": "object",
+                "properties": {
+                    "path": {
+                        "type": "string",
+                        "description": "Path of the database, relative to the workspace."
+                    },
+                    "sql": {
+                        "type": "string",
+                        "maxLength": 10_000,
+                        "description": "One statement that reads. Left out: the schema is shown."
+                    },
+                    "params": {
+                        "type": "array",
+                        "items": { "type": ["string", "number", "boolean"] },
+                        "maxItems": 100,
+                        "description": "Values for ? in it."
+                    },
+                    "max_rows": {
+                        "type": "integer",
+                        "minimum": 1,
+                        "maximum": 200,
+                        "description": "Most rows to give; left out: 100."
+                    }
+                },
+                "required": ["path"],
+                "additionalProperties": false
+            }),
+        ),
     ]
 }
