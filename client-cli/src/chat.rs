@@ -11,6 +11,7 @@
 
 mod approvals;
 pub(crate) mod canvas;
+pub(crate) mod card;
 pub(crate) mod conversation;
 mod dispatch;
 mod editor;
@@ -20,6 +21,7 @@ pub(crate) mod input;
 pub(crate) mod lines;
 mod models;
 mod rows;
+mod running;
 mod screen;
 mod slash;
 mod stream_text;

@@ -23,6 +23,11 @@ pub(crate) const ACCENT: Style = colored(AnsiColor::Blue).bold();
 /// Code inside a line.
 pub(crate) const CODE: Style = colored(AnsiColor::Cyan);
 
+/// Lines that a change brings.
+pub(crate) const ADDED: Style = colored(AnsiColor::Green);
+/// Lines that a change takes.
+pub(crate) const REMOVED: Style = colored(AnsiColor::Red);
+
 /// Wraps text into a style when colour is on.
 pub(crate) fn paint(colored: bool, style: Style, text: &str) -> String {
     if colored && !style.is_plain() && !text.is_empty() {

@@ -52,6 +52,11 @@ impl Canvas {
         self.look
     }
 
+    /// The same for remarks: what stdout may carry says nothing of stderr.
+    pub(crate) fn remark_look(&self) -> Look {
+        Look { colored: self.look.colored && self.mode != Mode::Raw, ..self.look }
+    }
+
     /// Takes a new width.
     pub(crate) fn set_width(&mut self, width: usize) {
         self.look.width = width;
@@ -76,6 +81,17 @@ impl Canvas {
     /// Adds a finished row of the answer.
     pub(crate) fn row(&mut self, painted: String) {
         self.rows.finish(painted);
+    }
+
+    /// Adds finished rows that are painted already and no part of the answer.
+    pub(crate) fn remarks(&mut self, painted: Vec<String>) {
+        if self.mode == Mode::Raw {
+            self.notes.extend(painted);
+        } else {
+            for row in painted {
+                self.rows.finish(row);
+            }
+        }
     }
 
     /// Replaces the open end.

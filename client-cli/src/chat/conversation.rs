@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::canvas::{Canvas, Mode};
+use super::card;
 use super::editor::{EditorHandle, EditorSetup};
 use super::editor_helper::{SharedVocabulary, joined, with_vocabulary};
 use super::input::{Input, PipeLines};
@@ -47,6 +48,7 @@ enum Wake {
     Attach(Option<AttachEvent>),
     Input(Input),
     Frame,
+    Spin,
     Stop(Stop),
 }
 
@@ -186,6 +188,7 @@ impl<'a> Conversation<'a> {
                 }
                 Wake::Input(input) => self.on_input(input, signals).await?,
                 Wake::Frame => {}
+                Wake::Spin => self.view.spin(),
                 Wake::Stop(Stop::Interrupt) => self.interrupt(signals).await?,
                 Wake::Stop(Stop::Terminate | Stop::Hangup) => self.leave_at_once(),
             }
@@ -195,17 +198,16 @@ impl<'a> Conversation<'a> {
     }
 
     async fn wake(&mut self, signals: &mut Signals) -> Wake {
-        let frame = self
-            .live
-            .as_ref()
-            .filter(|live| live.ready && !live.printing && self.view.is_due())
-            .map(|live| live.next_frame);
+        let live = self.live.as_ref().filter(|live| live.ready && !live.printing);
+        let frame = live.filter(|_| self.view.is_due()).map(|live| live.next_frame);
+        let spin = live.filter(|_| self.view.spins()).map(|live| live.next_frame + card::SPIN);
         let reads_pipe = !self.scripted || self.pending.is_empty();
         tokio::select! {
             stop = signals.next() => Wake::Stop(stop),
             Some(input) = self.inputs.recv() => Wake::Input(input),
             input = next_line(self.pipe.as_mut()), if reads_pipe => Wake::Input(input),
             () = sleep_until(frame), if frame.is_some() => Wake::Frame,
+            () = sleep_until(spin), if spin.is_some() => Wake::Spin,
             event = self.stream.next() => Wake::Attach(event),
         }
     }

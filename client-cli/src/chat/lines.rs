@@ -13,7 +13,7 @@ use crate::approval_text::{self, visible};
 use crate::command::usage::cost_text;
 use crate::style;
 
-/// Columns for the arguments and the result of a tool.
+/// Columns for a text.
 const DETAIL_WIDTH: usize = 100;
 /// Columns for a name.
 const NAME_WIDTH: usize = 40;
@@ -43,8 +43,6 @@ pub(crate) fn standing(priority: v1::Priority, expires_at_ms: i64) -> String {
 pub(crate) enum Tone {
     /// By the way.
     Dim,
-    /// Done.
-    Good,
     /// To look at.
     Warn,
     /// Wrong.
@@ -56,7 +54,6 @@ impl Tone {
     pub(crate) fn style(self) -> anstyle::Style {
         match self {
             Self::Dim => style::DIM,
-            Self::Good => style::GOOD,
             Self::Warn => style::WARN,
             Self::Error => style::ERROR,
         }
@@ -83,15 +80,10 @@ fn line(tone: Tone, text: String) -> Line {
     Line { tone, text }
 }
 
-/// What an event tells in a line; nothing for events that are text, ends of turns, or bookkeeping.
+/// What an event tells in a line; nothing for events that are text, calls of
+/// tools, ends of turns, or bookkeeping.
 pub(crate) fn notes(event: &v1::Event, me: &str) -> Option<Line> {
     Some(match event.body.as_ref()? {
-        Body::ToolCallStarted(call) => {
-            let name = one_line(&call.name, NAME_WIDTH);
-            let arguments = one_line(&call.arguments_json, DETAIL_WIDTH);
-            line(Tone::Dim, format!("◇ {name} {arguments}"))
-        }
-        Body::ToolCallFinished(call) => tool_result(call),
         Body::AttemptRestarted(restarted) => {
             let error = restarted.error.clone().unwrap_or_default();
             let why = one_line(&error.message, DETAIL_WIDTH);
@@ -235,38 +227,6 @@ fn approval_resolved(resolved: &v1::ApprovalResolved, me: &str) -> Line {
     }
 }
 
-fn tool_result(call: &v1::ToolCallFinished) -> Line {
-    let took = human_duration(Duration::from_millis(call.elapsed_ms));
-    let result = first_line(&call.output);
-    let code = one_line(&call.error_code, NAME_WIDTH);
-    match call.status() {
-        v1::ToolStatus::Success | v1::ToolStatus::Unspecified => {
-            line(Tone::Good, format!("✓ {took}  {result}"))
-        }
-        v1::ToolStatus::Partial => line(Tone::Warn, format!("◐ {took}  {result}")),
-        v1::ToolStatus::Empty => line(Tone::Good, format!("✓ {took}  nothing found")),
-        v1::ToolStatus::RetryableError | v1::ToolStatus::FatalError => {
-            line(Tone::Error, format!("✗ {took}  {code} {result}"))
-        }
-        v1::ToolStatus::Repeated => line(Tone::Warn, "↺ not run: the same call again".to_owned()),
-        v1::ToolStatus::Skipped => line(Tone::Warn, format!("– not run  {result}")),
-        v1::ToolStatus::Interrupted => {
-            line(Tone::Warn, format!("✗ {took}  cut off; what it did is not known"))
-        }
-    }
-}
-
-/// The first line of a result, and how many follow.
-fn first_line(output: &str) -> String {
-    let mut lines = output.lines().filter(|line| !line.trim().is_empty());
-    let first = one_line(lines.next().unwrap_or_default(), DETAIL_WIDTH);
-    match lines.count() {
-        0 => first,
-        1 => format!("{first} (+1 line)"),
-        more => format!("{first} (+{more} lines)"),
-    }
-}
-
 /// " by NAME"; nothing for ourselves and for nobody.
 pub(crate) fn by(author: Option<&v1::Author>, me: &str) -> String {
     match author {
@@ -353,31 +313,6 @@ mod tests {
             Body::TodoListChanged(v1::TodoListChanged { list: None }),
             Some("◆ nothing is left on the list"),
         );
-    }
-
-    #[test]
-    fn tools_are_a_line_each_way() {
-        check(
-            Body::ToolCallStarted(v1::ToolCallStarted {
-                name: "calculator".into(),
-                arguments_json: "{\"expression\":\n \"1+1\u{1b}[2J\"}".into(),
-                ..Default::default()
-            }),
-            Some("◇ calculator {\"expression\": \"1+1\\u{1b}[2J\"}"),
-        );
-        let finished = |status: v1::ToolStatus| v1::ToolCallFinished {
-            status: status.into(),
-            output: "2".into(),
-            error_code: "X".into(),
-            elapsed_ms: 12,
-            ..Default::default()
-        };
-        check(Body::ToolCallFinished(finished(v1::ToolStatus::Success)), Some("✓ 12 ms  2"));
-        check(Body::ToolCallFinished(finished(v1::ToolStatus::FatalError)), Some("✗ 12 ms  X 2"));
-        let mut long = finished(v1::ToolStatus::Success);
-        long.output = "\none two\nthree\n\nfour\n".into();
-        check(Body::ToolCallFinished(long), Some("✓ 12 ms  one two (+2 lines)"));
-        check(Body::UsageRecorded(v1::UsageRecorded::default()), None);
     }
 
     #[test]

@@ -18,6 +18,12 @@ pub(crate) struct Size {
     pub(crate) rows: usize,
 }
 
+impl Default for Size {
+    fn default() -> Self {
+        DEFAULT_SIZE
+    }
+}
+
 impl Size {
     /// Asks the terminal at stdout.
     pub(crate) fn detect() -> Self {

@@ -1,22 +1,23 @@
 //! Draws a session from its events. It calls nothing and waits for nothing.
 
+mod calls;
+mod text;
+
 use std::collections::HashSet;
 
 use agentd_proto::v1;
 use agentd_proto::v1::event::Body;
 use agentd_shared::text::one_line;
-use agentd_shared::transcript::TextChannel;
 use agentd_shared::{Change, Transcript};
 
+use self::text::Shown;
 use super::canvas::{Canvas, Mode};
 use super::lines::{self, Tone};
+use super::running::Running;
 use super::stream_text::StreamText;
 use super::terminal::Size;
 use crate::approval_text::{self, Extent};
-use crate::style;
 
-/// Items whose shown length is remembered; older ones are final.
-const REMEMBERED: usize = 64;
 /// Columns of a preview.
 const PREVIEW_WIDTH: usize = 60;
 
@@ -33,6 +34,9 @@ pub(crate) struct View {
     own: HashSet<String>,
     client_id: String,
     stream: Option<StreamText>,
+    running: Running,
+    /// Rows above the prompt that can be drawn anew.
+    height: usize,
     /// The open line has to be drawn anew.
     open_has_grown: bool,
     shown: Vec<Shown>,
@@ -46,14 +50,6 @@ pub(crate) struct View {
     present: Option<Vec<String>>,
 }
 
-/// How much of an item is on the screen, in bytes.
-#[derive(Debug, Default)]
-struct Shown {
-    item_id: String,
-    reasoning: usize,
-    text: usize,
-}
-
 impl View {
     /// A view of a session from which nothing is known.
     pub(crate) fn new(canvas: Canvas, client_id: &str, show_reasoning: bool) -> Self {
@@ -64,6 +60,8 @@ impl View {
             own: HashSet::new(),
             client_id: client_id.to_owned(),
             stream: None,
+            running: Running::default(),
+            height: Size::default().reach(),
             open_has_grown: false,
             shown: Vec::new(),
             queued: HashSet::new(),
@@ -128,6 +126,7 @@ impl View {
             _ => {}
         }
         let Some(body) = &event.body else { return };
+        self.stop_with_turn(body);
         match body {
             Body::MessageAccepted(message) => self.accepted(message, turn_was_open),
             Body::MessageWithdrawn(withdrawn) => {
@@ -187,7 +186,9 @@ impl View {
             {
                 self.note(Tone::Warn, "◆ the daemon stopped in the middle of this turn");
             }
-            Body::ToolCallStarted(_) | Body::ToolCallFinished(_) | Body::AttemptRestarted(_) => {
+            Body::ToolCallStarted(started) => self.call_started(&started.call_id),
+            Body::ToolCallFinished(finished) => self.call_finished(&finished.call_id),
+            Body::AttemptRestarted(_) => {
                 self.end_stream();
                 self.tell(event);
             }
@@ -291,97 +292,10 @@ impl View {
         }
     }
 
-    fn live(&mut self, item_id: &str, channel: TextChannel, added: &str) {
-        match channel {
-            TextChannel::Text => self.shown(item_id).text += added.len(),
-            TextChannel::Reasoning => self.shown(item_id).reasoning += added.len(),
-            TextChannel::ToolOutput => {}
-        }
-        self.push(item_id, channel, added);
-    }
-
-    /// Draws what the final message holds and the screen does not.
-    fn assistant(&mut self, message: &v1::AssistantMessage) {
-        let shown = self.shown(&message.item_id);
-        let (reasoning, text) = (shown.reasoning, shown.text);
-        if text == 0
-            && let Some(rest) = message.reasoning.get(reasoning..)
-        {
-            self.push(&message.item_id, TextChannel::Reasoning, rest);
-        }
-        if let Some(rest) = message.text.get(text..) {
-            self.push(&message.item_id, TextChannel::Text, rest);
-        }
-        self.end_stream();
-        match message.completeness() {
-            v1::MessageCompleteness::Cut => {
-                self.aside(Tone::Dim, "  (cut by the model's output limit)");
-            }
-            v1::MessageCompleteness::Incomplete => self.aside(Tone::Dim, "  (incomplete)"),
-            v1::MessageCompleteness::Complete | v1::MessageCompleteness::Unspecified => {}
-        }
-        let shown = self.shown(&message.item_id);
-        (shown.reasoning, shown.text) = (message.reasoning.len(), message.text.len());
-    }
-
-    fn shown(&mut self, item_id: &str) -> &mut Shown {
-        let at =
-            self.shown.iter().position(|shown| shown.item_id == item_id).unwrap_or_else(|| {
-                if self.shown.len() >= REMEMBERED {
-                    self.shown.remove(0);
-                }
-                self.shown.push(Shown { item_id: item_id.to_owned(), ..Shown::default() });
-                self.shown.len() - 1
-            });
-        #[expect(clippy::indexing_slicing, reason = "the position was just found or pushed")]
-        &mut self.shown[at]
-    }
-
-    fn push(&mut self, item_id: &str, channel: TextChannel, added: &str) {
-        if added.is_empty() {
-            return;
-        }
-        let same = self
-            .stream
-            .as_ref()
-            .is_some_and(|stream| stream.item_id == item_id && stream.channel == channel);
-        if !same {
-            self.end_stream();
-        }
-        if self.canvas.mode() == Mode::Raw {
-            if channel == TextChannel::Text {
-                self.canvas.raw(added);
-            }
-            let begun = || StreamText::new(item_id, channel);
-            self.stream.get_or_insert_with(begun);
-            return;
-        }
-        let look = self.canvas.look();
-        if channel == TextChannel::Reasoning && !self.show_reasoning {
-            self.canvas.open(vec![style::paint(look.colored, style::DIM, "… thinking")]);
-            // It ends the open row when something else comes.
-            self.stream = Some(StreamText::new(item_id, channel));
-            return;
-        }
-        let stream = self.stream.get_or_insert_with(|| StreamText::new(item_id, channel));
-        for row in stream.push(added, look) {
-            self.canvas.row(row);
-        }
-        self.open_has_grown = true;
-    }
-
-    /// Draws the open line anew if it has grown. Called once for each frame.
-    pub(crate) fn draw_open(&mut self) {
-        if std::mem::take(&mut self.open_has_grown)
-            && let Some(stream) = &mut self.stream
-        {
-            self.canvas.open(stream.draw(self.canvas.look()));
-        }
-    }
-
     /// Follows the terminal to a new width. An open end that cannot be replaced there stays as it
     /// is, and what comes after it is written below.
     pub(crate) fn resize(&mut self, size: Size) {
+        self.height = size.reach();
         if self.canvas.outgrows(size.columns) {
             self.canvas.keep_drawn();
             if let Some(stream) = &mut self.stream {
@@ -391,29 +305,13 @@ impl View {
         }
         if size.text_width() != self.canvas.look().width {
             self.canvas.set_width(size.text_width());
-            self.open_has_grown |= self.stream.is_some();
+            self.open_has_grown |= self.stream.is_some() || !self.running.is_empty();
         }
     }
 
     /// Tells whether there is something to write.
     pub(crate) fn is_due(&self) -> bool {
         self.open_has_grown || self.canvas.is_due()
-    }
-
-    /// Ends the text that is open, so that something else can follow.
-    pub(crate) fn end_stream(&mut self) {
-        let Some(mut stream) = self.stream.take() else { return };
-        self.open_has_grown = false;
-        if self.canvas.mode() == Mode::Raw {
-            if stream.channel == TextChannel::Text {
-                self.canvas.end_raw();
-            }
-            return;
-        }
-        self.canvas.open(Vec::new());
-        for row in stream.finish(self.canvas.look()) {
-            self.canvas.row(row);
-        }
     }
 }
 

@@ -3,9 +3,11 @@
 use agentd_proto::v1;
 use agentd_shared::{AttachEvent, AttachPosition, AttachStream, Change, Transcript};
 use clap::Args;
+use tokio::time::sleep;
 
 use crate::app::{App, lost, rpc_failure};
 use crate::chat::canvas::{Canvas, Mode};
+use crate::chat::card;
 use crate::chat::lines::Tone;
 use crate::chat::terminal::Size;
 use crate::chat::view::View;
@@ -110,12 +112,22 @@ impl Watch<'_> {
 
     async fn rows(&mut self, mut stream: AttachStream) -> Result<Exit, Failure> {
         loop {
-            let Some(next) = self.next(&mut stream).await? else {
-                self.view.end_stream();
-                self.flush()?;
-                return Ok(Exit::CtrlC);
+            let spin = self.view.spins().then_some(card::SPIN);
+            let mut next = tokio::select! {
+                next = self.next(&mut stream) => {
+                    let Some(next) = next? else {
+                        self.view.end_stream();
+                        self.flush()?;
+                        return Ok(Exit::CtrlC);
+                    };
+                    Some(next)
+                }
+                // Nothing happens, but that calls go on.
+                () = sleep(spin.unwrap_or_default()), if spin.is_some() => None,
             };
-            let mut next = Some(next);
+            if next.is_none() {
+                self.view.spin();
+            }
             for _ in 0..BATCH {
                 let Some(event) = next else { break };
                 self.on(event)?;

@@ -12,11 +12,14 @@ use clap::{Args, ValueEnum};
 use tokio::io::AsyncReadExt as _;
 
 use crate::app::{App, lost, rpc_failure};
+use crate::chat::card;
 use crate::chat::lines;
+use crate::chat::terminal::Size;
 use crate::cli::{WhichSession, Wishes};
 use crate::exit::{Exit, Failure};
 use crate::follow::{Follow, Outcome};
 use crate::json::EventView;
+use crate::markdown::Look;
 use crate::signals::{Signals, Stop};
 use crate::submit::{Outgoing, waits};
 use crate::which;
@@ -267,6 +270,13 @@ impl Wait<'_> {
             let text = transcript.assistant(item_id).map_or("", |item| item.text.as_str());
             return output.raw(&output.clean(&answer.grow(item_id, text)));
         }
+        if let Some(rows) = call_rows(event, transcript) {
+            output.raw(answer.end_line())?;
+            for row in &rows {
+                output.dim_note(row);
+            }
+            return Ok(());
+        }
         if let Some(line) = lines::notes(event, &self.app.identity.client_id) {
             output.raw(answer.end_line())?;
             output.dim_note(&line);
@@ -346,5 +356,20 @@ impl Wait<'_> {
             let request = v1::WithdrawMessageRequest { session_id, item_id, author };
             drop(turn.withdraw_message(with_deadline(request, INTERRUPT_PATIENCE)).await);
         }
+    }
+}
+
+/// What an event tells of a call, in rows. Nothing can be drawn anew here: only a call that may take
+/// long is told twice.
+fn call_rows(event: &v1::Event, transcript: &Transcript) -> Option<Vec<String>> {
+    let look = Look { width: Size::detect().text_width(), colored: false };
+    match event.body.as_ref()? {
+        Body::ToolCallStarted(started) if started.effect() == v1::ToolEffect::Process => {
+            Some(vec![card::started(transcript.tool_call(&started.call_id)?, look)])
+        }
+        Body::ToolCallFinished(finished) => {
+            Some(card::finished(transcript.tool_call(&finished.call_id)?, look))
+        }
+        _ => None,
     }
 }

@@ -36,6 +36,34 @@ pub fn one_line(text: &str, width: usize) -> String {
     line
 }
 
+/// Returns a line of a text as one inert row of at most `width` terminal columns.
+///
+/// Unlike [`one_line`] it keeps spaces, so that code stays code: a tab goes to the next multiple of
+/// four. A longer line is cut between graphemes and ends in "…".
+pub fn one_row(line: &str, width: usize) -> String {
+    let mut row = String::new();
+    let mut columns = 0;
+    let mut fits = 0;
+    for grapheme in sanitize(line).graphemes(true) {
+        let (text, wide) = match grapheme {
+            "\t" => ("    ".get(columns % 4..).unwrap_or_default(), 4 - columns % 4),
+            "\n" => (" ", 1),
+            other => (other, other.width()),
+        };
+        columns += wide;
+        if columns > width {
+            row.truncate(fits);
+            row.push_str(if width == 0 { "" } else { ELLIPSIS });
+            return row;
+        }
+        row.push_str(text);
+        if columns < width {
+            fits = row.len();
+        }
+    }
+    row
+}
+
 /// Returns a duration in the two units that matter, such as "850 ms", "12.3 s" or "2 h 05 min".
 pub fn human_duration(duration: Duration) -> String {
     let seconds = duration.as_secs();
@@ -126,10 +154,27 @@ mod tests {
         check("日", 1, "…");
     }
 
+    #[test]
+    fn en_01_a_row_keeps_its_spaces_and_is_cut_between_graphemes() {
+        let check = |text: &str, width: usize, expect: &str| {
+            assert_eq!(one_row(text, width), expect, "{text:?} in {width}");
+        };
+        check("  if a  {", 20, "  if a  {");
+        check("\ta\tb", 20, "    a   b");
+        check("\ta", 5, "    a");
+        check("\tab", 5, "    …");
+        check("\t\ta", 6, "    …");
+        check("a\u{202e}b\u{1b}[2J", 40, "a\\u{202e}b\\u{1b}[2J");
+        check("日本語の題名", 7, "日本語…");
+        check("日本語の題名", 6, "日本…");
+        check("ab", 0, "");
+    }
+
     proptest! {
         #[test]
-        fn a_line_is_never_wider_than_asked(text in "\\PC{0,40}", width in 0_usize..30) {
+        fn a_line_is_never_wider_than_asked(text in "[\t\\PC]{0,40}", width in 0_usize..30) {
             prop_assert!(one_line(&text, width).width() <= width);
+            prop_assert!(one_row(&text, width).width() <= width);
         }
     }
 

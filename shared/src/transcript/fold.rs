@@ -277,6 +277,9 @@ impl Transcript {
             call.output_bytes = finished.output_bytes;
             call.error_code.clone_from(&finished.error_code);
             call.elapsed_ms = finished.elapsed_ms;
+            call.diff.clone_from(&finished.diff);
+            call.exit_code = finished.exit_code;
+            call.source = finished.metrics.unwrap_or_default().source();
         }
         Change::ToolCall { call_id: finished.call_id.clone() }
     }

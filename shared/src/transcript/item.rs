@@ -109,6 +109,12 @@ pub struct ToolCallItem {
     pub started_at_ms: i64,
     /// Milliseconds that it ran; 0 until it has ended.
     pub elapsed_ms: u64,
+    /// Unified diff of what it changed; empty when it changed nothing.
+    pub diff: String,
+    /// Exit code of the program that it ran, if one did.
+    pub exit_code: Option<i32>,
+    /// Where its result comes from.
+    pub source: v1::ResultSource,
 }
 
 /// Where a tool call stands.

@@ -323,3 +323,155 @@ fn an_approval_shows_what_runs_how_to_answer_and_who_did() {
         ]
     );
 }
+
+impl Stage {
+    fn ask(&mut self, calls: &[(&str, &str, &str)]) {
+        let calls = calls.iter().map(|(call_id, name, arguments)| v1::ToolCall {
+            call_id: (*call_id).into(),
+            name: (*name).into(),
+            arguments_json: (*arguments).into(),
+        });
+        let message = v1::AssistantMessage {
+            item_id: "A".into(),
+            tool_calls: calls.collect(),
+            completeness: v1::MessageCompleteness::Complete.into(),
+            ..Default::default()
+        };
+        self.durable("T", Body::AssistantMessage(message));
+    }
+
+    fn call_starts(&mut self, call_id: &str, name: &str, arguments: &str, effect: v1::ToolEffect) {
+        let started = v1::ToolCallStarted {
+            call_id: call_id.into(),
+            name: name.into(),
+            arguments_json: arguments.into(),
+            effect: effect.into(),
+            action: None,
+        };
+        self.durable("T", Body::ToolCallStarted(started));
+    }
+
+    fn call_ends(&mut self, call_id: &str, name: &str, output: &str, exit_code: Option<i32>) {
+        let finished = v1::ToolCallFinished {
+            call_id: call_id.into(),
+            name: name.into(),
+            status: v1::ToolStatus::Success.into(),
+            output: output.into(),
+            elapsed_ms: 1_500,
+            exit_code,
+            ..Default::default()
+        };
+        self.durable("T", Body::ToolCallFinished(finished));
+    }
+
+    fn drawn_at(&mut self, now_ms: i64) -> String {
+        self.view.spin();
+        self.view.draw_open_at(now_ms);
+        self.view.canvas.take_rows(10)
+    }
+}
+
+const MAKE: &str = r#"{"command":"make all"}"#;
+
+#[test]
+fn a_call_that_runs_stands_above_the_prompt_until_its_card_takes_its_place() {
+    let mut stage = Stage::new(Mode::Live);
+    stage.start("M");
+    stage.ask(&[("C", "run_command", MAKE)]);
+    stage.call_starts("C", "run_command", MAKE, v1::ToolEffect::Process);
+    assert_eq!(stage.drawn_at(1_000), "⠴ run_command command=\"make all\"\n");
+    stage.delta("C", v1::DeltaChannel::ToolOutput, 0, "cc a.c\ncc b");
+    stage.delta("C", v1::DeltaChannel::ToolOutput, 11, ".c\n");
+    assert_eq!(
+        stage.drawn_at(3_200),
+        "\u{1b}[1A\r\u{1b}[J⠦ run_command command=\"make all\" · 2 s\n  │ cc a.c\n  │ cc b.c\n"
+    );
+    stage.view.aside(Tone::Dim, "a remark");
+    assert!(stage.drawn_at(3_200).starts_with("\u{1b}[3A\r\u{1b}[Ja remark\n⠦ run_command"));
+    stage.call_ends("C", "run_command", "cc a.c\ncc b.c\n", Some(0));
+    assert_eq!(
+        stage.drawn_at(3_400),
+        "\u{1b}[3A\r\u{1b}[J✓ run_command command=\"make all\" · 1.5 s\n  │ cc a.c\n  │ cc b.c\n"
+    );
+    assert!(!stage.view.spins());
+}
+
+#[test]
+fn calls_are_the_same_for_terminals_that_came_early_and_late() {
+    let read = r#"{"path":"a"}"#;
+    let run = |stage: &mut Stage, is_early: bool| {
+        stage.start("M");
+        stage.ask(&[("C", "run_command", MAKE), ("D", "read_file", read)]);
+        stage.call_starts("C", "run_command", MAKE, v1::ToolEffect::Process);
+        stage.call_starts("D", "read_file", read, v1::ToolEffect::WorkspaceRead);
+        if is_early {
+            for (offset, piece) in [(0, "on"), (2, "e\ntw"), (6, "o")] {
+                stage.delta("C", v1::DeltaChannel::ToolOutput, offset, piece);
+                stage.drawn_at(1_100);
+            }
+        } else {
+            stage.delta("C", v1::DeltaChannel::ToolOutput, 0, "one\ntwo");
+        }
+        // What is drawn does not tell how it came.
+        stage.view.canvas.disturbed();
+        let live = stage.drawn_at(2_500);
+        stage.call_ends("C", "run_command", "one\ntwo", Some(0));
+        stage.call_ends("D", "read_file", "text", None);
+        stage.complete();
+        stage.view.draw_open_at(4_000);
+        (live, stage.rows())
+    };
+    let early = run(&mut Stage::new(Mode::Live), true);
+    let late = run(&mut Stage::new(Mode::Live), false);
+    assert_eq!(early, late);
+    assert_eq!(
+        early.0.lines().collect::<Vec<_>>(),
+        ["⠹ run_command command=\"make all\" · 1 s", "  │ two", "⠹ read_file path=a · 1 s"]
+    );
+    assert_eq!(
+        early.1,
+        [
+            "✓ run_command command=\"make all\" · 1.5 s",
+            "  │ one",
+            "  │ two",
+            "✓ read_file path=a → text · 1.5 s",
+            "└ 1.2 s · 0 tokens · m1",
+            "",
+        ]
+    );
+}
+
+#[test]
+fn where_nothing_can_be_drawn_anew_nothing_spins_and_programs_are_announced() {
+    for mode in [Mode::Append, Mode::Raw] {
+        let mut stage = Stage::new(mode);
+        stage.start("M");
+        stage.ask(&[("C", "run_command", MAKE), ("D", "time", "{}")]);
+        stage.call_starts("C", "run_command", MAKE, v1::ToolEffect::Process);
+        stage.delta("C", v1::DeltaChannel::ToolOutput, 0, "one\n");
+        assert!(!stage.view.spins());
+        stage.call_ends("C", "run_command", "one\n", Some(0));
+        stage.call_starts("D", "time", "{}", v1::ToolEffect::Pure);
+        stage.call_ends("D", "time", "noon", None);
+        let rows = if mode == Mode::Raw { stage.view.canvas.take_raw().1 } else { stage.rows() };
+        assert_eq!(
+            rows,
+            [
+                "▸ run_command command=\"make all\"",
+                "✓ run_command command=\"make all\" → one · 1.5 s",
+                "✓ time → noon · 1.5 s",
+            ]
+        );
+    }
+}
+
+#[test]
+fn nothing_spins_on_when_the_turn_is_over() {
+    let mut stage = Stage::new(Mode::Live);
+    stage.start("M");
+    stage.call_starts("C", "run_command", MAKE, v1::ToolEffect::Process);
+    assert!(stage.view.spins());
+    stage.complete();
+    assert!(!stage.view.spins());
+    assert_eq!(stage.drawn_at(2_000), "└ 1.2 s · 0 tokens · m1\n\n");
+}
