@@ -31,6 +31,7 @@ struct Parts {
     clock: Option<Arc<dyn Clock>>,
     ids: Option<Arc<dyn IdSource>>,
     crash_points: CrashPoints,
+    sandbox_helper: Option<PathBuf>,
 }
 
 impl DaemonBuilder {
@@ -66,6 +67,13 @@ impl DaemonBuilder {
     #[must_use]
     pub fn tool(mut self, tool: impl Tool) -> Self {
         self.parts.tools.push(Arc::new(tool));
+        self
+    }
+
+    /// Lets programs run, with this binary of `agentd` as the sandbox's helper.
+    #[must_use]
+    pub fn programs(mut self, agentd: impl Into<PathBuf>) -> Self {
+        self.parts.sandbox_helper = Some(agentd.into());
         self
     }
 
@@ -126,6 +134,7 @@ async fn run(home: &Home, parts: &Parts, traces: Option<Traces>) -> Result<Runni
     options.env = parts.env.clone().into_iter().collect();
     options.extra_tools.clone_from(&parts.tools);
     options.crash_points = parts.crash_points.clone();
+    options.sandbox_helper.clone_from(&parts.sandbox_helper);
     if let Some(clock) = &parts.clock {
         options.clock = Arc::clone(clock);
     }

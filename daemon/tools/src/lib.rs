@@ -4,11 +4,12 @@
 //! result. It must not know of sessions or providers. It owns no state; what a call may touch comes
 //! with its [`ToolContext`].
 //!
-//! Reading order: `tool` (the port), `registry` (names and checks), `run` (one call with its
-//! limits), then the tools by category: `compute`, `system`, `fs`, `data`, `net`.
+//! Reading order: `tool` (the port), `registry` (names and checks), `catalogue` (tools that requests
+//! do not describe), `run` (one call with its limits), then the tools by category: `compute`, `system`, `fs`, `data`, `net`.
 
 mod arguments;
 mod builtin;
+mod catalogue;
 mod compute;
 mod data;
 mod fs;
@@ -30,9 +31,9 @@ pub use fs::FileLedger;
 pub use live_output::LiveOutput;
 pub use net::{FetchSettings, NetSettings, SearchEngine, SearchSettings};
 pub use permission::{Permission, PermissionRequest, permit, rules_for};
-pub use registry::{PreparedCall, RegisterError, Registry};
+pub use registry::{PreparedCall, RegisterError, Registry, ResolvedCall};
 pub use run::{CallLimits, CallOutcome, plan_call, run_call};
 pub use scheduler::{
     BatchCall, BatchReport, CallEnd, CallHost, Permit, SchedulerLimits, TurnMemory, run_batch,
 };
-pub use tool::{About, Tool, ToolContext, TypedTool, tool};
+pub use tool::{About, Rank, Tool, ToolContext, TypedTool, tool};

@@ -1,13 +1,15 @@
 //! All tools by name, and the checks before a call.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use agentd_domain::{Action, Capabilities, ToolResult, ToolSpec, cut_line};
 
+use crate::catalogue::{CALL_TOOL, CallTool, FIND_TOOLS, FindTools, Inner};
 use crate::nearest::{did_you_mean, nearest};
-use crate::{BuiltinSettings, Tool, ToolContext, arguments, builtin};
+use crate::{BuiltinSettings, Rank, Tool, ToolContext, arguments, builtin, schema};
 
 /// How many names are suggested for a wrong one.
 const SUGGESTIONS: usize = 2;
@@ -32,6 +34,37 @@ pub enum RegisterError {
     /// The name is not one that providers take.
     #[error("'{0}' is not a name for a tool: use 1 to 64 letters, digits, '_' or '-'")]
     Name(String),
+}
+
+/// A call of a tool by its own name.
+#[derive(Debug, Clone)]
+pub struct ResolvedCall<'a> {
+    /// The tool.
+    pub tool: &'a Arc<dyn Tool>,
+    /// Its arguments as JSON text.
+    pub arguments_json: Cow<'a, str>,
+}
+
+impl ResolvedCall<'_> {
+    /// Converts the arguments to the schema.
+    ///
+    /// # Errors
+    /// The result to give the model, when they do not fit.
+    pub fn prepare(&self) -> Result<PreparedCall, ToolResult> {
+        let spec = self.tool.spec();
+        let arguments = arguments::prepare(spec, &self.arguments_json).map_err(|mut refused| {
+            if self.tool.rank() == Rank::Second {
+                // No request has told the model what they should be.
+                refused.output += &format!(
+                    "
+They are: {}",
+                    spec.parameters
+                );
+            }
+            refused
+        })?;
+        Ok(PreparedCall { tool: Arc::clone(self.tool), capabilities: spec.capabilities, arguments })
+    }
 }
 
 /// A call whose arguments passed the schema.
@@ -92,15 +125,21 @@ impl Registry {
         if !is_name(&name) {
             return Err(RegisterError::Name(cut_line(&name, MAX_NAME)));
         }
-        if let Some(taken) = [name.as_str()]
-            .iter()
-            .chain(tool.aliases())
-            .find(|name| self.tools.contains_key(**name) || self.aliases.contains_key(**name))
-        {
+        if let Some(taken) = [name.as_str()].iter().chain(tool.aliases()).find(|name| {
+            [FIND_TOOLS, CALL_TOOL].contains(name)
+                || self.tools.contains_key(**name)
+                || self.aliases.contains_key(**name)
+        }) {
             return Err(RegisterError::Duplicate((*taken).to_owned()));
         }
         self.aliases.extend(tool.aliases().iter().map(|alias| (*alias, name.clone())));
+        let rank = tool.rank();
         self.tools.insert(name, tool);
+        if rank == Rank::Second {
+            let second = self.specs_of(Rank::Second);
+            self.tools.insert(FIND_TOOLS.to_owned(), Arc::new(FindTools::among(second)));
+            self.tools.insert(CALL_TOOL.to_owned(), Arc::new(CallTool::new()));
+        }
         Ok(())
     }
 
@@ -109,9 +148,42 @@ impl Registry {
         self.tools.get(name).or_else(|| self.tools.get(self.aliases.get(name)?))
     }
 
-    /// Descriptions for the model, sorted by name.
+    /// Descriptions of all tools, sorted by name.
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.tools.values().map(|tool| tool.spec().clone()).collect()
+    }
+
+    /// What each request tells the model, sorted by name: the tools of the first rank, as short as
+    /// they can be told. It changes only when a tool is registered.
+    pub fn offered(&self) -> Vec<ToolSpec> {
+        let mut offered = self.specs_of(Rank::First);
+        for spec in &mut offered {
+            spec.parameters = schema::told(&spec.parameters);
+        }
+        offered
+    }
+
+    fn specs_of(&self, rank: Rank) -> Vec<ToolSpec> {
+        let tools = self.tools.values().filter(|tool| tool.rank() == rank);
+        tools.map(|tool| tool.spec().clone()).collect()
+    }
+
+    /// Finds the tool that a call means: by its name, an alias, or through `call_tool`.
+    ///
+    /// # Errors
+    /// The result to give the model: unknown tool, or arguments that are not those of `call_tool`.
+    pub fn resolve<'a>(
+        &'a self,
+        name: &str,
+        arguments_json: &'a str,
+    ) -> Result<ResolvedCall<'a>, ToolResult> {
+        let tool = self.known(name)?;
+        if tool.spec().name != CALL_TOOL {
+            return Ok(ResolvedCall { tool, arguments_json: Cow::Borrowed(arguments_json) });
+        }
+        let Inner { name, arguments_json } = CallTool::inner(tool.as_ref(), arguments_json)?;
+        let tool = self.known(&name)?;
+        Ok(ResolvedCall { tool, arguments_json: Cow::Owned(arguments_json) })
     }
 
     /// Finds the tool and converts the arguments to its schema.
@@ -119,10 +191,14 @@ impl Registry {
     /// # Errors
     /// The result to give the model: unknown tool, or arguments that do not fit.
     pub fn prepare(&self, name: &str, arguments_json: &str) -> Result<PreparedCall, ToolResult> {
-        let Some(tool) = self.find(name) else {
+        self.resolve(name, arguments_json)?.prepare()
+    }
+
+    fn known(&self, name: &str) -> Result<&Arc<dyn Tool>, ToolResult> {
+        self.find(name).ok_or_else(|| {
             let near = nearest(name, self.tools.keys().map(String::as_str), SUGGESTIONS);
             let names: Vec<&str> = self.tools.keys().map(String::as_str).collect();
-            return Err(ToolResult::fatal(
+            ToolResult::fatal(
                 "UNKNOWN_TOOL",
                 format!(
                     "There is no tool '{}'{} The tools are: {}.",
@@ -130,13 +206,7 @@ impl Registry {
                     if near.is_empty() { ".".to_owned() } else { did_you_mean(&near) },
                     names.join(", ")
                 ),
-            ));
-        };
-        let arguments = arguments::prepare(tool.spec(), arguments_json)?;
-        Ok(PreparedCall {
-            tool: Arc::clone(tool),
-            capabilities: tool.spec().capabilities,
-            arguments,
+            )
         })
     }
 }
@@ -148,6 +218,8 @@ fn is_name(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -159,9 +231,11 @@ mod tests {
             [
                 "apply_patch",
                 "calculator",
+                "call_tool",
                 "date_math",
                 "edit_file",
                 "fetch_url",
+                "find_tools",
                 "glob_files",
                 "grep_files",
                 "hash_file",
@@ -178,7 +252,8 @@ mod tests {
                 "write_file"
             ]
         );
-        assert_eq!(builtin::tools(BuiltinSettings::default()).len(), names.len());
+        // Two more lead to those that requests do not describe.
+        assert_eq!(builtin::tools(BuiltinSettings::default()).len() + 2, names.len());
     }
 
     #[test]
@@ -188,6 +263,58 @@ mod tests {
             let name = tool.spec().name.clone();
             assert_eq!(registry.register(tool), Err(RegisterError::Duplicate(name)));
         }
+    }
+
+    #[test]
+    fn requests_describe_the_first_rank_only_and_every_other_tool_can_be_called() {
+        let registry = Registry::builtin();
+        let offered: Vec<String> = registry.offered().into_iter().map(|spec| spec.name).collect();
+        assert!(offered.is_sorted());
+        for (name, tool) in &registry.tools {
+            assert_eq!(offered.contains(name), tool.rank() == Rank::First, "{name}");
+            let call = json!({ "name": name }).to_string();
+            let resolved = registry.resolve(CALL_TOOL, &call);
+            assert_eq!(
+                resolved.map(|call| call.tool.spec().name.clone()).ok(),
+                (name != CALL_TOOL).then(|| name.clone())
+            );
+        }
+    }
+
+    #[test]
+    fn a_call_through_call_tool_is_a_call_of_the_real_tool() {
+        let registry = Registry::builtin();
+        let resolve = |arguments: &str| {
+            let call = registry.resolve(CALL_TOOL, arguments)?;
+            Ok((call.tool.spec().name.clone(), call.arguments_json.into_owned()))
+        };
+        let check = |arguments: &str, name: &str, inner: &str| {
+            let expect = (name.to_owned(), inner.to_owned());
+            assert_eq!(resolve(arguments), Ok::<_, ToolResult>(expect), "{arguments}");
+        };
+        let inner = r#"{"path":"a"}"#;
+        check(r#"{"name":"hash_file","arguments":{"path":"a"}}"#, "hash_file", inner);
+        check(r#"{"name":"hash_file","arguments":"{\"path\":\"a\"}"}"#, "hash_file", inner);
+        check(r#"{"name":"toolkit_os_info"}"#, "os_info", "{}");
+        check(r#"{"name":"os_info","arguments":null}"#, "os_info", "{}");
+        let refused = |arguments: &str| resolve(arguments).expect_err(arguments);
+        assert_eq!(refused(r#"{"name":"hash_fil"}"#).error_code, "UNKNOWN_TOOL");
+        assert!(refused(r#"{"name":"hash_fil"}"#).output.contains("'hash_file'"));
+        for wrong in ["{}", "[]", r#"{"name":"call_tool"}"#, r#"{"name":"time","timezone":"UTC"}"#]
+        {
+            assert_eq!(refused(wrong).error_code, "TOOL_ARGUMENT_VALIDATION_FAILED", "{wrong}");
+        }
+    }
+
+    #[test]
+    fn wrong_arguments_of_a_tool_that_no_request_describes_are_answered_with_its_schema() {
+        let registry = Registry::builtin();
+        let call = r#"{"name":"hash_file","arguments":{"file":"a"}}"#;
+        let refused = registry.prepare(CALL_TOOL, call).expect_err("a wrong field");
+        assert!(refused.output.contains("there is no such field"), "{refused:?}");
+        assert!(refused.output.contains(r#""algorithm":{"#), "{refused:?}");
+        let refused = registry.prepare("read_file", r#"{"file":"a"}"#).expect_err("a wrong field");
+        assert!(!refused.output.contains("{"), "{refused:?}");
     }
 
     #[test]

@@ -176,6 +176,7 @@ fn skipped(call: &ToolCall, why: &str) -> CallEnd {
 /// A call that was looked up.
 #[derive(Debug)]
 pub(crate) struct Prepared {
+    /// With the real tool's name and arguments, when there is one.
     call: ToolCall,
     /// What to run, or the result if there is nothing to run.
     what: Result<PreparedCall, ToolResult>,
@@ -194,14 +195,20 @@ impl Batch<'_> {
     fn prepare(&self, batch_call: BatchCall) -> Prepared {
         let BatchCall { call, refused } = batch_call;
         // What is not run, or does not exist, has no effects that others could build on.
-        let is_barrier = refused.is_none()
-            && self
-                .registry
-                .find(&call.name)
-                .is_some_and(|tool| tool.spec().capabilities.is_barrier());
-        let what = match refused {
-            Some(result) => Err(result),
-            None => self.registry.prepare(&call.name, &call.arguments_json),
+        if let Some(result) = refused {
+            return Prepared { call, what: Err(result), is_barrier: false };
+        }
+        let resolved = match self.registry.resolve(&call.name, &call.arguments_json) {
+            Ok(resolved) => resolved,
+            Err(result) => return Prepared { call, what: Err(result), is_barrier: false },
+        };
+        let (what, spec) = (resolved.prepare(), resolved.tool.spec());
+        let is_barrier = spec.capabilities.is_barrier();
+        // From here on it is a call of the real tool, whatever name the model used.
+        let call = ToolCall {
+            call_id: call.call_id.clone(),
+            name: spec.name.clone(),
+            arguments_json: resolved.arguments_json.into_owned(),
         };
         Prepared { call, what, is_barrier }
     }

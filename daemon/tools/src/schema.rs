@@ -50,6 +50,41 @@ fn clean(schema: &mut Map<String, Value>) {
     }
 }
 
+/// What a request tells the model of a schema: all but the bounds that every sensible call keeps.
+/// Arguments are checked against the whole schema, and the model reads what does not fit.
+pub(crate) fn told(schema: &Value) -> Value {
+    let mut told = schema.clone();
+    leave_out_bounds(&mut told);
+    told
+}
+
+fn leave_out_bounds(schema: &mut Value) {
+    let Value::Object(schema) = schema else { return };
+    for bound in ["minLength", "maxLength", "minItems", "maxItems"] {
+        schema.remove(bound);
+    }
+    if let Some(false) = schema.get("default").and_then(Value::as_bool) {
+        schema.remove("default");
+    }
+    if schema.get("type").is_some_and(|kind| kind == "object") {
+        // Words on the type; what the field is for stands with the field.
+        schema.remove("description");
+    }
+    // That a count begins at 0 or 1 needs no telling.
+    if schema.get("minimum").and_then(Value::as_u64).is_some_and(|least| least <= 1) {
+        schema.remove("minimum");
+    }
+    if schema.get("additionalProperties") == Some(&Value::Bool(false)) {
+        schema.remove("additionalProperties");
+    }
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.values_mut().for_each(leave_out_bounds);
+    }
+    if let Some(items) = schema.get_mut("items") {
+        leave_out_bounds(items);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -98,6 +133,36 @@ mod tests {
                 },
                 "required": ["title"],
                 "additionalProperties": false
+            })
+        );
+    }
+
+    #[test]
+    fn what_is_told_leaves_out_what_is_only_checked() {
+        let whole = json!({
+            "type": "object",
+            "properties": {
+                "maxLength": {"type": "string", "minLength": 1, "maxLength": 9},
+                "rows": {"type": "integer", "minimum": 1, "maximum": 500},
+                "degrees": {"type": "number", "minimum": -90},
+                "items": {"type": "array", "minItems": 1, "items": {
+                    "type": "object", "properties": {}, "additionalProperties": false
+                }}
+            },
+            "required": ["rows"],
+            "additionalProperties": false
+        });
+        assert_eq!(
+            told(&whole),
+            json!({
+                "type": "object",
+                "properties": {
+                    "maxLength": {"type": "string"},
+                    "rows": {"type": "integer", "maximum": 500},
+                    "degrees": {"type": "number", "minimum": -90},
+                    "items": {"type": "array", "items": {"type": "object", "properties": {}}}
+                },
+                "required": ["rows"]
             })
         );
     }

@@ -16,6 +16,16 @@ use crate::fs::FileLedger;
 use crate::live_output::LiveOutput;
 use crate::{arguments, schema};
 
+/// Whether requests describe a tool to the model.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Rank {
+    /// Every request does. There is room for few, see the test of the budget.
+    #[default]
+    First,
+    /// None does: the model finds it with `find_tools` and calls it through `call_tool`.
+    Second,
+}
+
 /// What a call may use.
 #[derive(Debug, Clone)]
 pub struct ToolContext {
@@ -41,6 +51,11 @@ pub trait Tool: Debug + Send + Sync + 'static {
     /// Names that it was known by elsewhere and still answers to; the model is not told of them.
     fn aliases(&self) -> &'static [&'static str] {
         &[]
+    }
+
+    /// Whether requests describe it.
+    fn rank(&self) -> Rank {
+        Rank::default()
     }
 
     /// Longest run of a call with these arguments; none: the usual 30 s.
@@ -82,6 +97,11 @@ pub trait TypedTool: Debug + Send + Sync + 'static {
 
     /// What it says of itself.
     fn about(&self) -> About;
+
+    /// See [`Tool::rank`].
+    fn rank(&self) -> Rank {
+        Rank::default()
+    }
 
     /// See [`Tool::timeout`].
     fn timeout(&self, _arguments: &Self::Arguments) -> Option<Duration> {
@@ -136,6 +156,10 @@ impl<T: TypedTool> Tool for Typed<T> {
 
     fn aliases(&self) -> &'static [&'static str] {
         self.aliases
+    }
+
+    fn rank(&self) -> Rank {
+        self.inner.rank()
     }
 
     fn timeout(&self, arguments: &Value) -> Option<Duration> {

@@ -259,6 +259,8 @@ impl Transcript {
     fn tool_call_started(&mut self, event: &v1::Event, started: &v1::ToolCallStarted) -> Change {
         self.add_missing_call(event, &started.call_id, &started.name);
         if let Some(call) = self.tool_call_mut(&started.call_id) {
+            // The model may have used another name for the tool that runs.
+            call.name.clone_from(&started.name);
             call.arguments_json.clone_from(&started.arguments_json);
             call.effect = Some(started.effect());
             call.state = ToolCallState::Running;

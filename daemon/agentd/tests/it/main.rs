@@ -30,6 +30,7 @@ mod run_command;
 mod sessions;
 mod supervised;
 mod titles;
+mod told;
 mod turns;
 mod upgrade;
 mod usage;

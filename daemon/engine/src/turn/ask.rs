@@ -198,7 +198,7 @@ impl TurnTask {
             model: model.model.clone(),
             info: Arc::clone(&model.info),
             messages: std::iter::once(system).chain(conversation.messages()).collect(),
-            tools: if model.info.tools { self.deps.tools.specs() } else { Vec::new() },
+            tools: if model.info.tools { self.deps.tools.offered() } else { Vec::new() },
             max_output_tokens: model.max_output_tokens,
             effort: model.effort.and_then(|effort| effort.effective),
             cache_key: Some(self.session_id.to_string()),

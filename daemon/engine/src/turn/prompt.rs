@@ -24,7 +24,7 @@ pub(crate) fn system_prompt(workspace: &Path) -> String {
 /// Estimated tokens of what every request holds: instructions and tool descriptions.
 pub(crate) fn fixed_tokens(workspace: &Path, tools: &Registry) -> u64 {
     let tools: u64 = tools
-        .specs()
+        .offered()
         .iter()
         .map(|spec| {
             estimate_tokens(&spec.name)

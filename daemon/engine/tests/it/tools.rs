@@ -236,3 +236,48 @@ async fn a_tool_that_takes_too_long_gives_a_result_and_the_turn_goes_on() {
     terminal.until_kind("turn_completed", 1).await;
     assert_eq!(results(&terminal), [("probe".to_owned(), ToolStatus::RetryableError)]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_found_with_find_tools_is_permitted_started_and_shown_as_itself() {
+    let mut world = World::new();
+    world.tools = agentd_tools::Registry::builtin();
+    let engine = world.engine();
+    let id = world.session(&engine).await;
+    let call = r#"{"name":"text_length","arguments":{"text":"abc"}}"#;
+    world.script(vec![Step::Call(vec![("find_tools", r#"{"query":"count characters"}"#)])]);
+    world.script(vec![Step::Call(vec![("call_tool", call)])]);
+    world.send(&engine, id, "go").await;
+    let mut terminal = Terminal::attach(&engine, id, "ann").await;
+    terminal.until_kind("turn_completed", 1).await;
+    let started = terminal.events.iter().filter_map(|event| match &event.body {
+        EventBody::ToolCallStarted(started) => {
+            Some((started.name.as_str(), started.arguments_json.as_str(), started.effect))
+        }
+        _ => None,
+    });
+    assert_eq!(
+        started.collect::<Vec<_>>(),
+        [
+            ("find_tools", r#"{"query":"count characters"}"#, ToolEffect::Pure),
+            ("text_length", r#"{"text":"abc"}"#, ToolEffect::Pure)
+        ]
+    );
+    let finished = |name: &str| (name.to_owned(), ToolStatus::Success);
+    assert_eq!(results(&terminal), [finished("find_tools"), finished("text_length")]);
+
+    // The model reads its own call as it made it, and is told of the same tools each time.
+    let requests = world.provider.requests.lock().unwrap();
+    assert_eq!(requests.len(), 3);
+    assert!(requests.iter().all(|request| request.tools == requests[0].tools));
+    assert!(requests[0].tools.iter().all(|tool| tool.name != "text_length"));
+    let [.., Message::ToolResult { output: found, .. }, Message::Assistant { tool_calls, .. }, _] =
+        requests[2].messages.as_slice()
+    else {
+        panic!("{:?}", requests[2].messages)
+    };
+    assert!(found.starts_with("text_length: "), "{found}");
+    assert_eq!(
+        (tool_calls[0].name.as_str(), tool_calls[0].arguments_json.as_str()),
+        ("call_tool", call)
+    );
+}

@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use self::moment::{Moment, read};
 use crate::system::time::zone;
-use crate::{About, ToolContext, TypedTool};
+use crate::{About, Rank, ToolContext, TypedTool};
 
 /// How much of a wrong span is shown, in characters.
 const MAX_SHOWN: usize = 60;
@@ -66,6 +66,10 @@ impl TypedTool for DateMath {
             capabilities: Capabilities { cacheable: false, ..Capabilities::PURE },
             aliases: &["toolkit_date_diff"],
         }
+    }
+
+    fn rank(&self) -> Rank {
+        Rank::Second
     }
 
     async fn run(&self, ctx: &ToolContext, arguments: Arguments, _planned: &Action) -> ToolResult {

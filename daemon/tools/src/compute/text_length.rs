@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use crate::{About, ToolContext, TypedTool};
+use crate::{About, Rank, ToolContext, TypedTool};
 
 /// Arguments of text_length.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -33,6 +33,10 @@ impl TypedTool for TextLength {
             capabilities: Capabilities::PURE,
             aliases: &["get_text_length"],
         }
+    }
+
+    fn rank(&self) -> Rank {
+        Rank::Second
     }
 
     async fn run(&self, _ctx: &ToolContext, arguments: Arguments, _planned: &Action) -> ToolResult {

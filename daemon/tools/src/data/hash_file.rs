@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::fs::{Protected, blocking, open_file, shown};
 use crate::run::interrupted;
-use crate::{About, ToolContext, TypedTool};
+use crate::{About, Rank, ToolContext, TypedTool};
 
 /// Largest file, in bytes. It keeps a sparse file of petabytes from being read to its end.
 const MAX_FILE: u64 = 16 * 1024 * 1024 * 1024;
@@ -62,6 +62,10 @@ impl TypedTool for HashFile {
             capabilities: Capabilities::WORKSPACE_READ,
             aliases: &[],
         }
+    }
+
+    fn rank(&self) -> Rank {
+        Rank::Second
     }
 
     async fn plan(&self, _ctx: &ToolContext, arguments: &Arguments) -> Result<Action, ToolResult> {

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use self::listing::{Listing, Stop};
 use crate::fs::{Protected, blocking, open_file, shown};
 use crate::run::interrupted;
-use crate::{About, ToolContext, TypedTool};
+use crate::{About, Rank, ToolContext, TypedTool};
 
 /// Most bytes that are unpacked to read the headers of a compressed archive.
 const MAX_UNPACKED: u64 = 1024 * 1024 * 1024;
@@ -55,6 +55,10 @@ impl TypedTool for ListArchive {
             capabilities: Capabilities::WORKSPACE_READ,
             aliases: &[],
         }
+    }
+
+    fn rank(&self) -> Rank {
+        Rank::Second
     }
 
     async fn plan(&self, _ctx: &ToolContext, arguments: &Arguments) -> Result<Action, ToolResult> {

@@ -41,8 +41,8 @@ impl TypedTool for ApplyPatch {
     fn about(&self) -> About {
         About {
             name: "apply_patch",
-            description: "Applies a unified diff to files of the workspace that were read before: \
-                          all of it or nothing. Makes, removes and renames files too.",
+            description: "Applies a unified diff to files that were read before, all of it or nothing. \
+                          Makes, removes and renames files too.",
             capabilities: Capabilities::WORKSPACE_WRITE,
             aliases: &["applyPatch"],
         }

@@ -18,9 +18,9 @@ use crate::{About, ToolContext, TypedTool};
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
-    /// Path of the file, relative to the workspace. It must have been read before.
+    /// Relative to the workspace; read it before.
     path: String,
-    /// Carried out one after the other; all of them or none.
+    /// One after the other, all or none.
     #[schemars(length(min = 1, max = 100))]
     edits: Vec<OneEdit>,
 }
@@ -29,11 +29,11 @@ pub(crate) struct Arguments {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OneEdit {
-    /// The text to replace, exactly as it is in the file and there only once.
+    /// The exact text, which is there only once.
     old: String,
     /// What takes its place.
     new: String,
-    /// Replace it wherever it is.
+    /// Wherever it is.
     #[serde(default)]
     replace_all: bool,
 }

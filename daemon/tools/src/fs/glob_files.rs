@@ -27,15 +27,15 @@ const MAX_BYTES: usize = 48 * 1024;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
-    /// For example `src/**/*.rs`; without a '/' it fits names at any depth.
+    /// Such as `src/**/*.rs`; without a '/' it fits names at any depth.
     #[schemars(length(min = 1, max = 1000))]
     pattern: String,
-    /// Directory to begin in; left out: the workspace.
+    /// Where to begin; left out: the workspace.
     path: Option<String>,
     /// Hidden files too.
     #[serde(default)]
     include_hidden: bool,
-    /// Files too that .gitignore names.
+    /// What .gitignore names too.
     #[serde(default)]
     include_ignored: bool,
 }
@@ -53,8 +53,8 @@ impl TypedTool for GlobFiles {
     fn about(&self) -> About {
         About {
             name: "glob_files",
-            description: "Finds files of the workspace by a pattern of their paths, sorted. Notes in \
-                          brackets tell what was left out.",
+            description: "Finds files of the workspace by their paths. Notes in brackets tell what was \
+                          left out.",
             // A tree has no version that is cheap to know, so an answer is not given twice.
             capabilities: Capabilities { cacheable: false, ..Capabilities::WORKSPACE_READ },
             aliases: &["glob"],

@@ -45,37 +45,37 @@ pub(super) enum Mode {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
-    /// Regular expression (Rust syntax), held against one line at a time.
+    /// Regular expression (Rust syntax) for a line.
     #[schemars(length(min = 1, max = 10000))]
     pattern: String,
-    /// File or directory to search; left out: the workspace.
+    /// File or directory; left out: the workspace.
     path: Option<String>,
-    /// Only files that fit, such as `*.rs`, `src/**/*.ts` or `!*.min.js`.
+    /// Such as `*.rs`, `src/**/*.ts` or `!*.min.js`.
     #[schemars(length(max = 1000))]
     glob: Option<String>,
-    /// Only files of a type such as rust, py or js.
+    /// Of files, such as rust, py or js.
     #[serde(rename = "type")]
     kind: Option<String>,
-    /// What to show: lines, names of files, or counts; left out: content.
+    /// Left out: content, the lines.
     #[serde(default)]
     mode: Mode,
-    /// Lines around each match; left out: 0.
+    /// Lines around each match.
     #[serde(default)]
     #[schemars(range(max = 20))]
     context: u8,
-    /// Upper and lower case are the same.
+    /// Case does not matter.
     #[serde(default)]
     ignore_case: bool,
-    /// The pattern is plain text.
+    /// It is plain text.
     #[serde(default)]
     literal: bool,
-    /// Most lines or files to show; left out: 100.
+    /// Left out: 100.
     #[schemars(range(min = 1, max = 1000))]
     limit: Option<u16>,
     /// Hidden files too.
     #[serde(default)]
     include_hidden: bool,
-    /// Files too that .gitignore names.
+    /// What .gitignore names too.
     #[serde(default)]
     include_ignored: bool,
 }
@@ -93,9 +93,8 @@ impl TypedTool for GrepFiles {
     fn about(&self) -> About {
         About {
             name: "grep_files",
-            description: "Finds lines in files of the workspace by a regular expression. Long lines \
-                          show what is around the match. Notes in brackets tell counts and what was \
-                          left out.",
+            description: "Finds lines in files of the workspace. Notes in brackets tell counts and what \
+                          was left out.",
             // A tree has no version that is cheap to know, so an answer is not given twice.
             capabilities: Capabilities { cacheable: false, ..Capabilities::WORKSPACE_READ },
             aliases: &["grep", "searchInFiles", "search_files"],

@@ -23,7 +23,7 @@ const MAX_ENTRIES: usize = 500;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
-    /// Path of the directory, relative to the workspace; left out: the workspace itself.
+    /// Left out: the workspace.
     path: Option<String>,
 }
 
@@ -40,8 +40,7 @@ impl TypedTool for ListDir {
     fn about(&self) -> About {
         About {
             name: "list_dir",
-            description: "Lists a directory of the workspace, sorted by name: directories end with \
-                          '/', files show their size, links where they lead.",
+            description: "Lists a directory of the workspace with sizes of files and targets of links.",
             capabilities: Capabilities::WORKSPACE_READ,
             aliases: &[],
         }

@@ -38,12 +38,12 @@ const DEFAULT_LINES: usize = 2_000;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
-    /// Path of the file, relative to the workspace.
+    /// Relative to the workspace.
     path: String,
-    /// First line to show, counted from 1; left out: 1.
+    /// First line, from 1.
     #[schemars(range(min = 1))]
     offset: Option<u32>,
-    /// Most lines to show; left out: 2000.
+    /// Most lines; left out: 2000.
     #[schemars(range(min = 1))]
     limit: Option<u32>,
 }
@@ -61,8 +61,8 @@ impl TypedTool for ReadFile {
     fn about(&self) -> About {
         About {
             name: "read_file",
-            description: "Reads a text file of the workspace. Long files come in pages: notes in \
-                          brackets at the end tell what is missing and how to go on.",
+            description: "Reads a text file of the workspace. Long files come in pages: a note in \
+                          brackets tells how to go on.",
             capabilities: Capabilities::WORKSPACE_READ,
             aliases: &["readFile"],
         }

@@ -17,14 +17,14 @@ use crate::{About, ToolContext, TypedTool};
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
-    /// Path of the file, relative to the workspace. Missing directories are made.
+    /// Relative to the workspace.
     path: String,
     /// All that the file will hold.
     content: String,
-    /// Replace a file that exists; it must have been read before.
+    /// Replace a file that exists and was read before.
     #[serde(default)]
     overwrite: bool,
-    /// SHA-256 in hex that the file to be replaced has; then it need not have been read.
+    /// SHA-256 in hex of the file to replace, instead of reading it.
     #[schemars(length(min = 64, max = 64))]
     expected_sha256: Option<String>,
 }

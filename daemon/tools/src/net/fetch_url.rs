@@ -31,10 +31,10 @@ pub(crate) struct Arguments {
     /// URL of http or https.
     #[schemars(length(min = 1))]
     url: String,
-    /// First character to show, counted from 1; left out: 1.
+    /// First character, from 1.
     #[schemars(range(min = 1))]
     offset: Option<u32>,
-    /// Most characters to show; left out: 12000.
+    /// Most characters; left out: 12000.
     #[schemars(range(min = 100, max = MAX_CHARACTERS))]
     limit: Option<u32>,
 }

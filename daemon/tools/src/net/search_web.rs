@@ -32,7 +32,7 @@ const MAX_URL: usize = 1_000;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
-    /// What is searched for.
+    /// Words to search for.
     #[schemars(length(min = 1, max = MAX_QUERY))]
     query: String,
     /// Left out: 5.

@@ -14,7 +14,7 @@ use crate::{About, ToolContext, TypedTool};
 pub(crate) struct Arguments {
     /// What the list is about.
     title: Option<String>,
-    /// The whole list, in order; an empty one clears it.
+    /// In order; empty clears it.
     #[schemars(length(max = 100))]
     items: Vec<Item>,
 }
@@ -23,10 +23,10 @@ pub(crate) struct Arguments {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Item {
-    /// What to do, in a few words.
+    /// In a few words.
     #[schemars(length(min = 1, max = 500))]
     label: String,
-    /// Left out: pending. One item at most is running.
+    /// Left out: pending. One at most runs.
     status: Option<Status>,
 }
 

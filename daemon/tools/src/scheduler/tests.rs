@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::{LiveOutput, Tool};
+use crate::{LiveOutput, Rank, Tool};
 
 /// What a scripted call does, by its argument `does`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +44,10 @@ struct Scripted {
 impl Tool for Scripted {
     fn spec(&self) -> &ToolSpec {
         &self.spec
+    }
+
+    fn rank(&self) -> Rank {
+        if self.spec.name.starts_with("hidden") { Rank::Second } else { Rank::First }
     }
 
     async fn run(&self, ctx: &ToolContext, arguments: Value, _planned: &Action) -> ToolResult {
@@ -157,7 +161,9 @@ struct World {
     most_at_once: Arc<AtomicUsize>,
 }
 
-const TOOLS: [(&str, Capabilities); 5] = [
+const TOOLS: [(&str, Capabilities); 7] = [
+    ("hidden_read", Capabilities::WORKSPACE_READ),
+    ("hidden_write", Capabilities::WORKSPACE_WRITE),
     ("pure", Capabilities { cacheable: false, ..Capabilities::PURE }),
     ("read", Capabilities::WORKSPACE_READ),
     ("serial", Capabilities { parallel_safe: false, cacheable: false, ..Capabilities::PURE }),
@@ -436,4 +442,45 @@ proptest! {
             }
         }
     }
+}
+
+/// The same through `call_tool`.
+fn through(mut call: BatchCall) -> BatchCall {
+    let arguments: Value = serde_json::from_str(&call.call.arguments_json).unwrap();
+    call.call.arguments_json = json!({"name": call.call.name, "arguments": arguments}).to_string();
+    "call_tool".clone_into(&mut call.call.name);
+    call
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_through_call_tool_is_run_as_the_real_tool_is() {
+    let mut world = World::new();
+    let read = |id: &str| call(id, "hidden_read", &json!({"id": "same"}));
+    let calls = vec![
+        through(read("a")),
+        read("b"),
+        through(scripted("c", "hidden_write", Does::Succeed)),
+        through(read("d")),
+        through(scripted("e", "hidden_write", Does::Fail)),
+        scripted("f", "read", Does::Succeed),
+    ];
+    world.run(calls).await.unwrap();
+    let seen: Vec<_> = world
+        .host
+        .finished
+        .iter()
+        .map(|finished| (finished.name.as_str(), finished.metrics.source, finished.status))
+        .collect();
+    assert_eq!(
+        seen,
+        [
+            ("hidden_read", ResultSource::Run, ToolStatus::Success),
+            ("hidden_read", ResultSource::Shared, ToolStatus::Success),
+            // A barrier, after which what was read is out of date.
+            ("hidden_write", ResultSource::Run, ToolStatus::Success),
+            ("hidden_read", ResultSource::Run, ToolStatus::Success),
+            ("hidden_write", ResultSource::Run, ToolStatus::FatalError),
+            ("read", ResultSource::NotRun, ToolStatus::Skipped),
+        ]
+    );
 }

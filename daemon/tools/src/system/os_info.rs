@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{About, ToolContext, TypedTool};
+use crate::{About, Rank, ToolContext, TypedTool};
 
 /// Longest value that is told, in characters.
 const MAX_VALUE: usize = 120;
@@ -37,6 +37,10 @@ impl TypedTool for OsInfo {
             capabilities: Capabilities { cacheable: false, ..Capabilities::PURE },
             aliases: &["toolkit_os_info"],
         }
+    }
+
+    fn rank(&self) -> Rank {
+        Rank::Second
     }
 
     async fn run(

@@ -17,7 +17,7 @@ const SUGGESTIONS: usize = 3;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
-    /// IANA name of a time zone such as `Europe/Berlin`; left out: the zone of the machine.
+    /// Such as `Europe/Berlin`; left out: the machine's.
     timezone: Option<String>,
 }
 

@@ -1,5 +1,6 @@
 //! What the model is told of the tools. A change here changes every request's prefix.
 
+mod catalogue;
 mod compute;
 mod data;
 mod fs;
@@ -19,9 +20,16 @@ type Told = (&'static str, ToolEffect, Value);
 #[test]
 fn the_schemas_are_stable() {
     let specs = Registry::builtin().specs();
-    let mut expected =
-        [compute::told(), data::told(), fs::told(), net::told(), planning::told(), system::told()]
-            .concat();
+    let mut expected = [
+        catalogue::told(),
+        compute::told(),
+        data::told(),
+        fs::told(),
+        net::told(),
+        planning::told(),
+        system::told(),
+    ]
+    .concat();
     expected.sort_by_key(|(name, ..)| *name);
     let names: Vec<_> = expected.iter().map(|(name, ..)| *name).collect();
     assert_eq!(specs.iter().map(|spec| spec.name.as_str()).collect::<Vec<_>>(), names);

@@ -30,28 +30,26 @@ pub(super) fn told() -> Vec<Told> {
                 "properties": {
                     "path": {
                         "type": "string",
-                        "description": "Path of the file, relative to the workspace. It must have \
-                                        been read before."
+                        "description": "Relative to the workspace; read it before."
                     },
                     "edits": {
                         "type": "array",
                         "minItems": 1,
                         "maxItems": 100,
-                        "description": "Carried out one after the other; all of them or none.",
+                        "description": "One after the other, all or none.",
                         "items": {
                             "type": "object",
                             "description": "One replacement.",
                             "properties": {
                                 "old": {
                                     "type": "string",
-                                    "description": "The text to replace, exactly as it is in the \
-                                                    file and there only once."
+                                    "description": "The exact text, which is there only once."
                                 },
                                 "new": {
                                     "type": "string",
                                     "description": "What takes its place."
                                 },
-                                "replace_all": flag("Replace it wherever it is.")
+                                "replace_all": flag("Wherever it is.")
                             },
                             "required": ["old", "new"],
                             "additionalProperties": false
@@ -72,15 +70,14 @@ pub(super) fn told() -> Vec<Told> {
                         "type": "string",
                         "minLength": 1,
                         "maxLength": 1000,
-                        "description": "For example `src/**/*.rs`; without a '/' it fits \
-                                        names at any depth."
+                        "description": "Such as `src/**/*.rs`; without a '/' it fits names at any depth."
                     },
                     "path": {
                         "type": "string",
-                        "description": "Directory to begin in; left out: the workspace."
+                        "description": "Where to begin; left out: the workspace."
                     },
                     "include_hidden": flag("Hidden files too."),
-                    "include_ignored": flag("Files too that .gitignore names.")
+                    "include_ignored": flag("What .gitignore names too.")
                 },
                 "required": ["pattern"],
                 "additionalProperties": false
@@ -96,46 +93,43 @@ pub(super) fn told() -> Vec<Told> {
                         "type": "string",
                         "minLength": 1,
                         "maxLength": 10000,
-                        "description": "Regular expression (Rust syntax), held against one \
-                                        line at a time."
+                        "description": "Regular expression (Rust syntax) for a line."
                     },
                     "path": {
                         "type": "string",
-                        "description": "File or directory to search; left out: the workspace."
+                        "description": "File or directory; left out: the workspace."
                     },
                     "glob": {
                         "type": "string",
                         "maxLength": 1000,
-                        "description": "Only files that fit, such as `*.rs`, `src/**/*.ts` or \
-                                        `!*.min.js`."
+                        "description": "Such as `*.rs`, `src/**/*.ts` or `!*.min.js`."
                     },
                     "type": {
                         "type": "string",
-                        "description": "Only files of a type such as rust, py or js."
+                        "description": "Of files, such as rust, py or js."
                     },
                     "mode": {
                         "type": "string",
                         "enum": ["content", "files", "count"],
-                        "description": "What to show: lines, names of files, or counts; left \
-                                        out: content."
+                        "description": "Left out: content, the lines."
                     },
                     "context": {
                         "type": "integer",
                         "minimum": 0,
                         "maximum": 20,
                         "default": 0,
-                        "description": "Lines around each match; left out: 0."
+                        "description": "Lines around each match."
                     },
-                    "ignore_case": flag("Upper and lower case are the same."),
-                    "literal": flag("The pattern is plain text."),
+                    "ignore_case": flag("Case does not matter."),
+                    "literal": flag("It is plain text."),
                     "limit": {
                         "type": "integer",
                         "minimum": 1,
                         "maximum": 1000,
-                        "description": "Most lines or files to show; left out: 100."
+                        "description": "Left out: 100."
                     },
                     "include_hidden": flag("Hidden files too."),
-                    "include_ignored": flag("Files too that .gitignore names.")
+                    "include_ignored": flag("What .gitignore names too.")
                 },
                 "required": ["pattern"],
                 "additionalProperties": false
@@ -148,8 +142,7 @@ pub(super) fn told() -> Vec<Told> {
                 "type": "object",
                 "properties": {"path": {
                     "type": "string",
-                    "description": "Path of the directory, relative to the workspace; left \
-                                    out: the workspace itself."
+                    "description": "Left out: the workspace."
                 }},
                 "additionalProperties": false
             }),
@@ -162,17 +155,17 @@ pub(super) fn told() -> Vec<Told> {
                 "properties": {
                     "path": {
                         "type": "string",
-                        "description": "Path of the file, relative to the workspace."
+                        "description": "Relative to the workspace."
                     },
                     "offset": {
                         "type": "integer",
                         "minimum": 1,
-                        "description": "First line to show, counted from 1; left out: 1."
+                        "description": "First line, from 1."
                     },
                     "limit": {
                         "type": "integer",
                         "minimum": 1,
-                        "description": "Most lines to show; left out: 2000."
+                        "description": "Most lines; left out: 2000."
                     }
                 },
                 "required": ["path"],
@@ -192,20 +185,18 @@ pub(super) fn told() -> Vec<Told> {
                 "properties": {
                     "path": {
                         "type": "string",
-                        "description": "Path of the file, relative to the workspace. Missing \
-                                        directories are made."
+                        "description": "Relative to the workspace."
                     },
                     "content": {
                         "type": "string",
                         "description": "All that the file will hold."
                     },
-                    "overwrite": flag("Replace a file that exists; it must have been read before."),
+                    "overwrite": flag("Replace a file that exists and was read before."),
                     "expected_sha256": {
                         "type": "string",
                         "minLength": 64,
                         "maxLength": 64,
-                        "description": "SHA-256 in hex that the file to be replaced has; then it \
-                                        need not have been read."
+                        "description": "SHA-256 in hex of the file to replace, instead of reading it."
                     }
                 },
                 "required": ["path", "content"],

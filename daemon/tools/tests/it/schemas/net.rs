@@ -21,13 +21,13 @@ pub(super) fn told() -> Vec<Told> {
                     "offset": {
                         "type": "integer",
                         "minimum": 1,
-                        "description": "First character to show, counted from 1; left out: 1."
+                        "description": "First character, from 1."
                     },
                     "limit": {
                         "type": "integer",
                         "minimum": 100,
                         "maximum": 20000,
-                        "description": "Most characters to show; left out: 12000."
+                        "description": "Most characters; left out: 12000."
                     }
                 },
                 "required": ["url"],
@@ -44,7 +44,7 @@ pub(super) fn told() -> Vec<Told> {
                         "type": "string",
                         "minLength": 1,
                         "maxLength": 500,
-                        "description": "What is searched for."
+                        "description": "Words to search for."
                     },
                     "max_results": {
                         "type": "integer",

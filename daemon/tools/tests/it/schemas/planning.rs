@@ -16,7 +16,7 @@ pub(super) fn told() -> Vec<Told> {
                 "items": {
                     "type": "array",
                     "maxItems": 100,
-                    "description": "The whole list, in order; an empty one clears it.",
+                    "description": "In order; empty clears it.",
                     "items": {
                         "type": "object",
                         "description": "One thing to do.",
@@ -25,12 +25,12 @@ pub(super) fn told() -> Vec<Told> {
                                 "type": "string",
                                 "minLength": 1,
                                 "maxLength": 500,
-                                "description": "What to do, in a few words."
+                                "description": "In a few words."
                             },
                             "status": {
                                 "type": "string",
                                 "enum": ["pending", "running", "completed"],
-                                "description": "Left out: pending. One item at most is running."
+                                "description": "Left out: pending. One at most runs."
                             }
                         },
                         "required": ["label"],

@@ -14,8 +14,7 @@ pub(super) fn told() -> Vec<Told> {
                 "type": "object",
                 "properties": {"timezone": {
                     "type": "string",
-                    "description": "IANA name of a time zone such as `Europe/Berlin`; left \
-                                    out: the zone of the machine."
+                    "description": "Such as `Europe/Berlin`; left out: the machine's."
                 }},
                 "additionalProperties": false
             }),
