@@ -244,7 +244,8 @@ async fn a_tool_found_with_find_tools_is_permitted_started_and_shown_as_itself()
     let engine = world.engine();
     let id = world.session(&engine).await;
     let call = r#"{"name":"text_length","arguments":{"text":"abc"}}"#;
-    world.script(vec![Step::Call(vec![("find_tools", r#"{"query":"count characters"}"#)])]);
+    let query = r#"{"query":"count characters"}"#;
+    world.script(vec![Step::Call(vec![("find_tools", query)])]);
     world.script(vec![Step::Call(vec![("call_tool", call)])]);
     world.send(&engine, id, "go").await;
     let mut terminal = Terminal::attach(&engine, id, "ann").await;
@@ -258,7 +259,7 @@ async fn a_tool_found_with_find_tools_is_permitted_started_and_shown_as_itself()
     assert_eq!(
         started.collect::<Vec<_>>(),
         [
-            ("find_tools", r#"{"query":"count characters"}"#, ToolEffect::Pure),
+            ("find_tools", query, ToolEffect::Pure),
             ("text_length", r#"{"text":"abc"}"#, ToolEffect::Pure)
         ]
     );
@@ -270,7 +271,7 @@ async fn a_tool_found_with_find_tools_is_permitted_started_and_shown_as_itself()
     assert_eq!(requests.len(), 3);
     assert!(requests.iter().all(|request| request.tools == requests[0].tools));
     assert!(requests[0].tools.iter().all(|tool| tool.name != "text_length"));
-    let [.., Message::ToolResult { output: found, .. }, Message::Assistant { tool_calls, .. }, _] =
+    let [.., Message::Tool { output: found, .. }, Message::Assistant { tool_calls, .. }, _] =
         requests[2].messages.as_slice()
     else {
         panic!("{:?}", requests[2].messages)

@@ -110,7 +110,7 @@ mod tests {
         check("check sum of a file, hashes", &["hash_file", "list_archive"]);
         check("Lunar Calendar", &["lunar_date"]);
         check("archives", &["list_archive"]);
-        check("timezone", &["list_archive", "weather"]);
+        check("timezone", &["weather", "hash_file"]);
         check("of the", &[]);
         check("nothing like it: zebra", &[]);
         check("", &[]);
