@@ -33,20 +33,29 @@ pub(crate) fn prepare(spec: &ToolSpec, text: &str) -> Result<Value, ToolResult> 
         ToolResult::fatal(VALIDATION_FAILED, lines.join("\n"))
     };
 
-    if text.len() > MAX_TEXT {
-        return Err(refuse(&[format!(
-            "expected at most {MAX_TEXT} bytes of JSON, received {} bytes",
-            text.len()
-        )]));
-    }
     let value = object(text).map_err(|problem| refuse(&[problem]))?;
     let mut problems = Vec::new();
     let value = convert::convert(&spec.parameters, value, "", &mut problems);
     if problems.is_empty() { Ok(value) } else { Err(refuse(&problems)) }
 }
 
+/// The arguments in `text`, not yet converted to a schema.
+pub(crate) fn fields(text: &str) -> Result<Map<String, Value>, ToolResult> {
+    match object(text) {
+        Ok(Value::Object(fields)) => Ok(fields),
+        Ok(_) => Ok(Map::new()),
+        Err(problem) => Err(ToolResult::fatal(VALIDATION_FAILED, format!("arguments: {problem}"))),
+    }
+}
+
 /// The object in `text`, which may be encoded twice. No arguments at all are an empty object.
 fn object(text: &str) -> Result<Value, String> {
+    if text.len() > MAX_TEXT {
+        return Err(format!(
+            "expected at most {MAX_TEXT} bytes of JSON, received {} bytes",
+            text.len()
+        ));
+    }
     if text.trim().is_empty() {
         return Ok(Value::Object(Map::new()));
     }

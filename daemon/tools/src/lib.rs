@@ -5,7 +5,7 @@
 //! with its [`ToolContext`].
 //!
 //! Reading order: `tool` (the port), `registry` (names and checks), `catalogue` (tools that requests
-//! do not describe), `run` (one call with its limits), then the tools by category: `compute`, `system`, `fs`, `data`, `net`.
+//! do not describe), `old_names` (what models call by habit), `run` (one call with its limits), then the tools by category: `compute`, `system`, `fs`, `data`, `net`.
 
 mod arguments;
 mod builtin;
@@ -16,6 +16,7 @@ mod fs;
 mod live_output;
 mod nearest;
 mod net;
+mod old_names;
 mod permission;
 mod planning;
 mod process;

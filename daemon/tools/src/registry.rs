@@ -6,9 +6,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use agentd_domain::{Action, Capabilities, ToolResult, ToolSpec, cut_line};
+use serde_json::Value;
 
 use crate::catalogue::{CALL_TOOL, CallTool, FIND_TOOLS, FindTools, Inner};
 use crate::nearest::{did_you_mean, nearest};
+use crate::old_names::{self, Meaning};
 use crate::{BuiltinSettings, Rank, Tool, ToolContext, arguments, builtin, schema};
 
 /// How many names are suggested for a wrong one.
@@ -75,7 +77,7 @@ pub struct PreparedCall {
     /// What it may do, and how it may be run.
     pub capabilities: Capabilities,
     /// The converted arguments.
-    pub arguments: serde_json::Value,
+    pub arguments: Value,
 }
 
 impl PreparedCall {
@@ -168,22 +170,42 @@ impl Registry {
         tools.map(|tool| tool.spec().clone()).collect()
     }
 
-    /// Finds the tool that a call means: by its name, an alias, or through `call_tool`.
+    /// Finds the tool that a call means: by its name, an alias, a name that such tools have elsewhere,
+    /// or through `call_tool`.
     ///
     /// # Errors
-    /// The result to give the model: unknown tool, or arguments that are not those of `call_tool`.
+    /// The result to give the model: unknown tool, or arguments from which it is not clear.
     pub fn resolve<'a>(
         &'a self,
         name: &str,
         arguments_json: &'a str,
     ) -> Result<ResolvedCall<'a>, ToolResult> {
-        let tool = self.known(name)?;
-        if tool.spec().name != CALL_TOOL {
-            return Ok(ResolvedCall { tool, arguments_json: Cow::Borrowed(arguments_json) });
-        }
+        let tool = match self.tools.get(name) {
+            Some(tool) if tool.spec().name == CALL_TOOL => tool,
+            _ => return self.resolve_name(name, Cow::Borrowed(arguments_json)),
+        };
         let Inner { name, arguments_json } = CallTool::inner(tool.as_ref(), arguments_json)?;
-        let tool = self.known(&name)?;
-        Ok(ResolvedCall { tool, arguments_json: Cow::Owned(arguments_json) })
+        self.resolve_name(&name, Cow::Owned(arguments_json))
+    }
+
+    fn resolve_name<'a>(
+        &'a self,
+        name: &str,
+        arguments_json: Cow<'a, str>,
+    ) -> Result<ResolvedCall<'a>, ToolResult> {
+        let meaning = if self.tools.contains_key(name) { None } else { old_names::meaning(name) };
+        let (tool, arguments_json) = match meaning {
+            None => (self.known(name)?, arguments_json),
+            Some(Meaning::Is(tool)) => (self.known(tool)?, arguments_json),
+            Some(Meaning::Depends(shape)) => {
+                let mut fields = arguments::fields(&arguments_json)?;
+                let tool = shape(&mut fields).map_err(|instead| gone(name, &instead))?;
+                (self.known(tool)?, Cow::Owned(Value::Object(fields).to_string()))
+            }
+            Some(Meaning::Nothing(instead)) => return Err(gone(name, instead)),
+        };
+        let arguments_json = old_names::renamed(tool.spec(), arguments_json);
+        Ok(ResolvedCall { tool, arguments_json })
     }
 
     /// Finds the tool and converts the arguments to its schema.
@@ -209,6 +231,11 @@ impl Registry {
             )
         })
     }
+}
+
+/// The result of a call by a name that means no tool, or not with these arguments.
+fn gone(name: &str, instead: &str) -> ToolResult {
+    ToolResult::fatal("UNKNOWN_TOOL", format!("There is no tool '{name}': {instead}."))
 }
 
 fn is_name(name: &str) -> bool {

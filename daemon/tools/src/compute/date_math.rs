@@ -64,7 +64,7 @@ impl TypedTool for DateMath {
                           one, what weekday and week it is, the same moment in another zone.",
             // `today` is another day tomorrow.
             capabilities: Capabilities { cacheable: false, ..Capabilities::PURE },
-            aliases: &["toolkit_date_diff"],
+            aliases: &[],
         }
     }
 

@@ -59,7 +59,7 @@ impl TypedTool for ManageTodoList {
                 retry_same_args: false,
                 ..Capabilities::PURE
             },
-            aliases: &["toolkit_todo", "todo"],
+            aliases: &["todo"],
         }
     }
 

@@ -1,0 +1,199 @@
+//! Arguments that are put together anew for the tool that does the same here.
+
+use serde_json::{Map, Value, json};
+
+type Arguments = Map<String, Value>;
+
+/// Which tool a call is of; the error says what to do instead.
+type Shaped = Result<&'static str, String>;
+
+/// Files and directories by `action`.
+pub(super) fn file(arguments: &mut Arguments) -> Shaped {
+    let action = text(arguments, "action").unwrap_or_default();
+    if let Some(name) = arguments.remove("filename") {
+        arguments.insert("path".to_owned(), name);
+    }
+    match action.as_str() {
+        "read" => {
+            keep(arguments, &["path", "offset", "limit"]);
+            Ok("read_file")
+        }
+        "write" => {
+            keep(arguments, &["path", "content"]);
+            Ok("write_file")
+        }
+        "list" if arguments.get("recursive") == Some(&Value::Bool(true)) => {
+            Err("list_dir lists one directory; glob_files finds files at any depth".to_owned())
+        }
+        "list" => {
+            keep(arguments, &["path"]);
+            Ok("list_dir")
+        }
+        _ => Err("read_file, write_file and list_dir do what it did".to_owned()),
+    }
+}
+
+/// A whole file, perhaps in pieces.
+pub(super) fn save_file(arguments: &mut Arguments) -> Shaped {
+    let is = |field: &str, value: &str| {
+        arguments.get(field).and_then(Value::as_str).is_none_or(|is| is.eq_ignore_ascii_case(value))
+    };
+    if arguments.get("append") == Some(&Value::Bool(true)) {
+        return Err("write_file writes whole files; edit_file adds to one".to_owned());
+    }
+    if !is("mode", "text") || !(is("encoding", "utf-8") || is("encoding", "utf8")) {
+        return Err("write_file writes text, as UTF-8".to_owned());
+    }
+    if let Some(Value::Array(chunks)) = arguments.remove("chunks") {
+        let whole: Option<String> = chunks.iter().map(Value::as_str).collect();
+        let whole = whole.ok_or("write_file takes the whole text as content")?;
+        arguments.insert("content".to_owned(), whole.into());
+    }
+    keep(arguments, &["path", "content"]);
+    Ok("write_file")
+}
+
+/// Edits by `action`.
+pub(super) fn edit(arguments: &mut Arguments) -> Shaped {
+    let action = text(arguments, "action").unwrap_or_default();
+    if action == "preview_patch" || arguments.get("preview") == Some(&Value::Bool(true)) {
+        return Err(
+            "there is no preview: edit_file shows the diff and undo_edit takes it back".to_owned()
+        );
+    }
+    match action.as_str() {
+        "replace_text" => {
+            one_edit(arguments);
+            keep(arguments, &["path", "edits"]);
+            Ok("edit_file")
+        }
+        "apply_patch" => {
+            let patch = arguments.remove("content").unwrap_or_default();
+            *arguments = Map::from_iter([("patch".to_owned(), patch)]);
+            Ok("apply_patch")
+        }
+        _ => {
+            Err("numbers of lines move while a file is edited: give edit_file the text to replace"
+                .to_owned())
+        }
+    }
+}
+
+/// One replacement, as the list of edits that `edit_file` takes. What is not whole stays as it is.
+pub(super) fn one_edit(arguments: &mut Arguments) {
+    const PATH: [&str; 2] = ["filePath", "file_path"];
+    const OLD: [&str; 5] = ["old", "old_text", "oldText", "old_string", "old_code"];
+    const NEW: [&str; 6] = ["new", "new_text", "newText", "new_string", "new_code", "new_content"];
+    let find = |names: &[&'static str]| {
+        names.iter().copied().find(|name| arguments.get(*name).is_some_and(Value::is_string))
+    };
+    let (Some(old), Some(new)) = (find(&OLD), find(&NEW)) else { return };
+    let path = find(&PATH).filter(|_| !arguments.contains_key("path"));
+    let mut edit = Map::new();
+    for (to, from) in [("old", old), ("new", new), ("replace_all", "replace_all")] {
+        edit.extend(arguments.remove(from).map(|value| (to.to_owned(), value)));
+    }
+    arguments.insert("edits".to_owned(), json!([edit]));
+    if let Some(path) = path.and_then(|name| arguments.remove(name)) {
+        arguments.insert("path".to_owned(), path);
+    }
+}
+
+/// A program with its arguments.
+pub(super) fn exec(arguments: &mut Arguments) -> Shaped {
+    let action = text(arguments, "action").unwrap_or_else(|| "single".to_owned());
+    if action != "single" || arguments.contains_key("commands") {
+        return Err("call run_command once for each command".to_owned());
+    }
+    let app = text(arguments, "app").ok_or("give run_command a command or argv")?;
+    let rest = match arguments.remove("args") {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Array(words)) => words,
+        Some(_) => return Err("give run_command all words as argv".to_owned()),
+    };
+    let argv: Vec<Value> = std::iter::once(app.into()).chain(rest).collect();
+    arguments.insert("argv".to_owned(), argv.into());
+    if let Some(seconds) = arguments.remove("timeout") {
+        arguments.insert("timeout_s".to_owned(), seconds);
+    }
+    Ok("run_command")
+}
+
+/// The web or the workspace by `search_type`.
+pub(super) fn search(arguments: &mut Arguments) -> Shaped {
+    let kind = text(arguments, "search_type").unwrap_or_else(|| "web".to_owned());
+    match kind.as_str() {
+        "web" => {
+            keep(arguments, &["query", "max_results"]);
+            Ok("search_web")
+        }
+        "code" => {
+            let names = [("query", "pattern"), ("root_path", "path"), ("glob_pattern", "glob")];
+            let mut renamed = Map::from_iter([("literal".to_owned(), true.into())]);
+            for (old, new) in names {
+                renamed.extend(arguments.remove(old).map(|value| (new.to_owned(), value)));
+            }
+            *arguments = renamed;
+            Ok("grep_files")
+        }
+        _ => Err("search_web searches the web, and grep_files the workspace".to_owned()),
+    }
+}
+
+/// Changes of several files by `action`.
+pub(super) fn diff(arguments: &mut Arguments) -> Shaped {
+    if text(arguments, "action").as_deref() == Some("undo") {
+        arguments.clear();
+        return Ok("undo_edit");
+    }
+    Err("edit_file and apply_patch change files and show the diff, and undo_edit takes it back"
+        .to_owned())
+}
+
+/// The list of what is to be done by `action`.
+pub(super) fn todo(arguments: &mut Arguments) -> Shaped {
+    let items = match text(arguments, "action").as_deref() {
+        Some("clear") => Vec::new(),
+        Some("create") => {
+            let Some(Value::Array(items)) = arguments.remove("items") else {
+                return Err("give manage_todo_list the whole list as items".to_owned());
+            };
+            let item =
+                |item| if let Value::String(label) = item { json!({"label": label}) } else { item };
+            items.into_iter().map(item).collect()
+        }
+        _ => {
+            return Err(
+                "give manage_todo_list the whole list each time, with the status of each item"
+                    .to_owned(),
+            );
+        }
+    };
+    keep(arguments, &["title"]);
+    arguments.insert("items".to_owned(), items.into());
+    Ok("manage_todo_list")
+}
+
+/// The days between two dates.
+pub(super) fn date_diff(arguments: &mut Arguments) -> Shaped {
+    arguments.insert("operation".to_owned(), "difference".into());
+    Ok("date_math")
+}
+
+/// The description of a Python project.
+pub(super) fn read_pyproject(arguments: &mut Arguments) -> Shaped {
+    arguments.entry("path").or_insert_with(|| "pyproject.toml".into());
+    Ok("read_file")
+}
+
+fn text(arguments: &mut Arguments, field: &str) -> Option<String> {
+    match arguments.remove(field) {
+        Some(Value::String(text)) => Some(text),
+        _ => None,
+    }
+}
+
+/// Leaves out what the tool has no use for.
+fn keep(arguments: &mut Arguments, fields: &[&str]) {
+    arguments.retain(|name, _| fields.contains(&name.as_str()));
+}

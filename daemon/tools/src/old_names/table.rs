@@ -1,0 +1,114 @@
+//! The names of the tools of spec a that no tool here has as an alias.
+
+use super::Meaning::{self, Depends, Is, Nothing};
+use super::shapes;
+
+const NO_EVOLUTION: &str = "this daemon does not change its own tools, prompts or code";
+const NO_DESKTOP: &str = "this daemon has no desktop: pages are read with fetch_url";
+const NO_MEMORY: &str = "there is no memory beyond the session; what should stay goes into a file";
+const NO_KNOWLEDGE: &str =
+    "there is no index of the workspace: grep_files and glob_files search it as it is";
+const NO_PLANS: &str = "manage_todo_list keeps the steps of a task";
+const NO_AGENTS: &str = "there are no other agents: do the steps one after the other";
+const NO_SETTINGS: &str =
+    "models and settings are the user's: `agentctl models`, `agentctl config`";
+const NO_SCHEDULE: &str = "nothing is run at another time; the user's system has timers";
+const NO_SERVICE: &str = "search_web and fetch_url find it";
+const RUN_IT: &str = "run_command runs the project's own programs for it";
+
+/// Each name once.
+pub(crate) const OLD_NAMES: &[(&str, Meaning)] = &[
+    // S0, in the order of the spec.
+    ("toolkit_reload", Nothing(NO_EVOLUTION)),
+    ("toolkit_save", Nothing(NO_EVOLUTION)),
+    ("toolkit_rollback", Nothing(NO_EVOLUTION)),
+    ("toolkit_list_versions", Nothing(NO_EVOLUTION)),
+    ("toolkit_auto_fix", Nothing(RUN_IT)),
+    ("toolkit_browser_tab", Nothing(NO_DESKTOP)),
+    ("toolkit_build", Nothing(RUN_IT)),
+    ("toolkit_clean_comments", Nothing("edit_file changes comments")),
+    ("toolkit_comment", Nothing("write comments with edit_file")),
+    ("toolkit_config", Nothing(NO_SETTINGS)),
+    ("toolkit_custom_commands", Nothing("read_file reads what a file asks for")),
+    ("toolkit_date_diff", Depends(shapes::date_diff)),
+    ("toolkit_diff", Depends(shapes::diff)),
+    ("toolkit_dump_topic", Nothing("`agentctl sessions export` writes sessions to files")),
+    ("toolkit_dynamic_skill", Nothing(NO_EVOLUTION)),
+    ("toolkit_edit", Depends(shapes::edit)),
+    ("toolkit_evolution_exp", Nothing(NO_EVOLUTION)),
+    ("toolkit_exec", Depends(shapes::exec)),
+    ("toolkit_experience_solidify", Nothing(NO_EVOLUTION)),
+    ("toolkit_explr", Nothing(NO_KNOWLEDGE)),
+    ("toolkit_export_last_pdf", Nothing("write_file writes the answer as Markdown or HTML")),
+    ("toolkit_file", Depends(shapes::file)),
+    ("toolkit_format_code", Nothing(RUN_IT)),
+    ("toolkit_get_config_path", Nothing(NO_SETTINGS)),
+    ("toolkit_get_models", Nothing(NO_SETTINGS)),
+    (
+        "toolkit_git_push_all_remotes",
+        Nothing("run_command runs git push, with the network permitted"),
+    ),
+    ("toolkit_input", Nothing(NO_DESKTOP)),
+    ("toolkit_ip_location_my", Nothing(NO_SERVICE)),
+    ("toolkit_js_fetch", Nothing("fetch_url reads pages as they are, without their scripts")),
+    ("toolkit_kb", Nothing(NO_MEMORY)),
+    ("toolkit_list_provider_models", Nothing(NO_SETTINGS)),
+    (
+        "toolkit_lsp",
+        Nothing("grep_files finds uses, and the project's own compiler or linter faults"),
+    ),
+    ("toolkit_lunar", Nothing("date_math knows the usual calendar only")),
+    ("toolkit_mcp", Nothing("there are no tools of MCP servers")),
+    ("toolkit_memory", Nothing(NO_MEMORY)),
+    ("toolkit_mode", Nothing("modes are the user's: /mode and /work")),
+    ("toolkit_notify", Nothing("say it in your answer")),
+    ("toolkit_ocr", Nothing("run_command runs tesseract where it is installed")),
+    ("toolkit_parallel_subtasks", Nothing(NO_AGENTS)),
+    ("toolkit_pkg", Nothing("run_command runs pip")),
+    ("toolkit_plan", Nothing(NO_PLANS)),
+    ("toolkit_proactive", Nothing(NO_PLANS)),
+    ("toolkit_prompt_evolve", Nothing(NO_EVOLUTION)),
+    ("toolkit_query_chat_history", Nothing("`agentctl sessions` finds and shows other sessions")),
+    ("toolkit_question", Nothing("ask in your answer")),
+    ("toolkit_read_pyproject", Depends(shapes::read_pyproject)),
+    ("toolkit_reflection", Nothing(NO_EVOLUTION)),
+    ("toolkit_release_version", Nothing(RUN_IT)),
+    ("toolkit_run_tests", Nothing(RUN_IT)),
+    ("toolkit_save_file", Depends(shapes::save_file)),
+    ("toolkit_scheduler", Nothing(NO_SCHEDULE)),
+    ("toolkit_scheduler_storage", Nothing(NO_SCHEDULE)),
+    ("toolkit_screen_read", Nothing(NO_DESKTOP)),
+    ("toolkit_screenshot", Nothing(NO_DESKTOP)),
+    ("toolkit_search", Depends(shapes::search)),
+    ("toolkit_self_evolve", Nothing(NO_EVOLUTION)),
+    ("toolkit_self_evolve_thread", Nothing(NO_EVOLUTION)),
+    ("toolkit_self_report", Nothing("`agentctl status` tells how the daemon is")),
+    (
+        "toolkit_set_topic_title",
+        Nothing("the user renames a session with `agentctl sessions rename`"),
+    ),
+    ("toolkit_stream_save", Nothing("write_file writes a file, and edit_file adds to it")),
+    ("toolkit_sudo_gui", Nothing("commands have no more rights than the daemon; ask the user")),
+    ("toolkit_task_resume", Nothing(NO_PLANS)),
+    ("toolkit_test_gui", Nothing(NO_DESKTOP)),
+    ("toolkit_todo", Depends(shapes::todo)),
+    ("toolkit_toggle_reasoning", Nothing("how long a model reasons is the user's: /effort")),
+    ("toolkit_weather_my", Nothing(NO_SERVICE)),
+    // S2.
+    ("kb_stats", Nothing(NO_KNOWLEDGE)),
+    ("query_sqlite", Nothing("run_command runs sqlite3 where it is installed")),
+    ("replace_in_file", Is("edit_file")),
+    ("run_powershell", Nothing("there is no PowerShell: run_command runs bash")),
+    ("search_knowledge_base", Nothing(NO_KNOWLEDGE)),
+    // S1.
+    ("createPlan", Nothing(NO_PLANS)),
+    ("lintFile", Nothing(RUN_IT)),
+    ("lintFiles", Nothing(RUN_IT)),
+    ("searchContent", Is("grep_files")),
+    ("think", Nothing("think in your answer")),
+    ("updatePlanStep", Nothing(NO_PLANS)),
+    // S3.
+    ("search", Is("search_web")),
+    // S4.
+    ("get_weather", Nothing(NO_SERVICE)),
+];
