@@ -57,11 +57,8 @@ impl ResolvedCall<'_> {
         let arguments = arguments::prepare(spec, &self.arguments_json).map_err(|mut refused| {
             if self.tool.rank() == Rank::Second {
                 // No request has told the model what they should be.
-                refused.output += &format!(
-                    "
-They are: {}",
-                    spec.parameters
-                );
+                refused.output += "\nThey are: ";
+                refused.output += &spec.parameters.to_string();
             }
             refused
         })?;
@@ -341,7 +338,7 @@ mod tests {
         assert!(refused.output.contains("there is no such field"), "{refused:?}");
         assert!(refused.output.contains(r#""algorithm":{"#), "{refused:?}");
         let refused = registry.prepare("read_file", r#"{"file":"a"}"#).expect_err("a wrong field");
-        assert!(!refused.output.contains("{"), "{refused:?}");
+        assert!(!refused.output.contains('{'), "{refused:?}");
     }
 
     #[test]

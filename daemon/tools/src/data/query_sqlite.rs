@@ -24,7 +24,7 @@ use self::image::Image;
 use self::reader::Reader;
 use crate::fs::{Protected, blocking, shown};
 use crate::run::interrupted;
-use crate::{About, ToolContext, TypedTool};
+use crate::{About, Rank, ToolContext, TypedTool};
 
 /// Rows that are given, when nothing is said and at most (spec a.3).
 const USUAL_ROWS: u32 = 100;
@@ -80,6 +80,10 @@ impl TypedTool for QuerySqlite {
             capabilities: Capabilities::WORKSPACE_READ,
             aliases: &[],
         }
+    }
+
+    fn rank(&self) -> Rank {
+        Rank::Second
     }
 
     async fn plan(&self, _ctx: &ToolContext, arguments: &Arguments) -> Result<Action, ToolResult> {

@@ -39,7 +39,7 @@ const FIELDS: [(&str, &str, Field); 40] = [
     ("ocr_image", "lang", Is("language")),
     ("os_info", "refresh", Dropped),
     ("query_sqlite", "database_path", Is("path")),
-    ("query_sqlite", "max_rows", Is("limit")),
+    ("query_sqlite", "parameters", Is("params")),
     ("query_sqlite", "query", Is("sql")),
     ("read_file", "filePath", Is("path")),
     ("read_file", "file_path", Is("path")),

@@ -175,12 +175,14 @@ pub(super) fn todo(arguments: &mut Arguments) -> Shaped {
 }
 
 /// The days between two dates.
+#[expect(clippy::unnecessary_wraps, reason = "a shape, as the others are")]
 pub(super) fn date_diff(arguments: &mut Arguments) -> Shaped {
     arguments.insert("operation".to_owned(), "difference".into());
     Ok("date_math")
 }
 
 /// The description of a Python project.
+#[expect(clippy::unnecessary_wraps, reason = "a shape, as the others are")]
 pub(super) fn read_pyproject(arguments: &mut Arguments) -> Shaped {
     arguments.entry("path").or_insert_with(|| "pyproject.toml".into());
     Ok("read_file")

@@ -96,7 +96,6 @@ pub(crate) const OLD_NAMES: &[(&str, Meaning)] = &[
     ("toolkit_weather_my", Nothing(NO_SERVICE)),
     // S2.
     ("kb_stats", Nothing(NO_KNOWLEDGE)),
-    ("query_sqlite", Nothing("run_command runs sqlite3 where it is installed")),
     ("replace_in_file", Is("edit_file")),
     ("run_powershell", Nothing("there is no PowerShell: run_command runs bash")),
     ("search_knowledge_base", Nothing(NO_KNOWLEDGE)),
