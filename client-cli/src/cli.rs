@@ -17,6 +17,7 @@ use crate::command::context::ContextCommand;
 use crate::command::doctor::DoctorArgs;
 use crate::command::logs::LogsArgs;
 use crate::command::models::ModelsArgs;
+use crate::command::sandbox::SandboxArgs;
 use crate::command::send::SendArgs;
 use crate::command::service::ServiceCommand;
 use crate::command::sessions::SessionsCommand;
@@ -180,6 +181,8 @@ Examples:
   agentctl doctor
   agentctl doctor --json | jq '.[] | select(.outcome != \"ok\")'")]
     Doctor(DoctorArgs),
+    /// Show what shuts commands in, or test it
+    Sandbox(SandboxArgs),
     /// Show what the daemon logs
     #[command(after_help = "\
 A daemon keeps its newest records in memory, 10,000 at most. With --follow

@@ -11,6 +11,7 @@ pub(crate) mod doctor;
 pub(crate) mod logs;
 pub(crate) mod models;
 mod reload;
+pub(crate) mod sandbox;
 pub(crate) mod send;
 pub(crate) mod service;
 pub(crate) mod sessions;
@@ -51,6 +52,7 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Models(args) => models::run(&args, &app).await,
         Command::Status(args) => status::run(&args, &app).await,
         Command::Doctor(args) => doctor::run(&args, &app).await,
+        Command::Sandbox(args) => Box::pin(sandbox::run(&args, &app)).await,
         Command::Logs(args) => Box::pin(logs::run(&args, &app)).await,
         Command::Usage(args) => usage::run(&args, &app).await,
         Command::Shutdown => shutdown::run(&app).await,
@@ -72,6 +74,7 @@ fn about_broken_config(command: &Command) -> BrokenConfig {
         Command::Config(_) | Command::Reload => BrokenConfig::Pass,
         Command::Status(_)
         | Command::Doctor(_)
+        | Command::Sandbox(_)
         | Command::Logs(_)
         | Command::Shutdown
         | Command::Service(_)

@@ -8,6 +8,7 @@ use agentd_proto::v1::approval_service_client::ApprovalServiceClient;
 use agentd_proto::v1::diagnostics_service_client::DiagnosticsServiceClient;
 use agentd_proto::v1::event_service_client::EventServiceClient;
 use agentd_proto::v1::model_service_client::ModelServiceClient;
+use agentd_proto::v1::sandbox_service_client::SandboxServiceClient;
 use agentd_proto::v1::session_service_client::SessionServiceClient;
 use agentd_proto::v1::turn_service_client::TurnServiceClient;
 use agentd_proto::v1::usage_service_client::UsageServiceClient;
@@ -127,6 +128,13 @@ impl Client {
     /// Seeing inside. `TailLogs` needs a connection of its own.
     pub fn diagnostics(&self) -> DiagnosticsServiceClient<CommandChannel> {
         DiagnosticsServiceClient::new(self.commands.clone())
+            .max_decoding_message_size(MAX_MESSAGE_BYTES)
+            .max_encoding_message_size(MAX_MESSAGE_BYTES)
+    }
+
+    /// What shuts in programs. `TestSandbox` needs a connection of its own.
+    pub fn sandbox(&self) -> SandboxServiceClient<CommandChannel> {
+        SandboxServiceClient::new(self.commands.clone())
             .max_decoding_message_size(MAX_MESSAGE_BYTES)
             .max_encoding_message_size(MAX_MESSAGE_BYTES)
     }

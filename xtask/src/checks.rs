@@ -28,6 +28,7 @@ pub(crate) fn all() -> Vec<Step> {
         fuzzing(),
         doctests(),
         service(),
+        escape_suite(),
         tests_of_otel(),
         tests,
     ]
@@ -52,6 +53,14 @@ pub(crate) fn tidy() -> Step {
 fn service() -> Step {
     Step::run("service", cargo(&["run", "--quiet", "--package", "xtask", "--", "service-check"]))
         .with_note(crate::service_check::left_out())
+}
+
+/// Tells on which backends of the sandbox the tests that follow try to get out, and why not on others.
+fn escape_suite() -> Step {
+    let test = "promises::it_is_told_which_backends_were_run_and_which_not_and_why";
+    let mut command = cargo(&["test", "--quiet", "--package", "agentd-sandbox", "--test", "it"]);
+    command.args(["--", "--exact", test, "--nocapture"]);
+    Step::run("escape suite", command)
 }
 
 fn formatting() -> Step {

@@ -107,6 +107,9 @@ pub(crate) fn lines(
         free => format!(", {} free on the disk", human_bytes(free)),
     };
     lines.push(format!("store     {}{free}", human_bytes(status.store_bytes)));
+    if let Some(sandbox) = &status.sandbox {
+        lines.extend(rows("sandbox", &super::sandbox::summary(sandbox)));
+    }
     if !status.listen_addresses.is_empty() {
         lines.push(format!("remote    {}", status.listen_addresses.join(", ")));
     }

@@ -3,6 +3,7 @@
 use agentd_proto::v1;
 use serde::Serialize;
 
+use super::sandbox::SandboxView;
 use super::usage::UsageRowView;
 
 /// The daemon's state.
@@ -33,6 +34,7 @@ pub(crate) struct StatusView<'a> {
     connections: u32,
     listen_addresses: &'a [String],
     endpoints: Vec<EndpointView<'a>>,
+    sandbox: Option<SandboxView<'a>>,
     warnings: &'a [String],
 }
 
@@ -88,6 +90,7 @@ impl<'a> From<&'a v1::GetStatusResponse> for StatusView<'a> {
             endpoints,
             listen_addresses,
             connections,
+            sandbox,
         } = status;
         Self {
             context: None,
@@ -112,6 +115,7 @@ impl<'a> From<&'a v1::GetStatusResponse> for StatusView<'a> {
             connections: *connections,
             listen_addresses,
             endpoints: endpoints.iter().map(EndpointView::from).collect(),
+            sandbox: sandbox.as_ref().map(SandboxView::from),
             warnings,
         }
     }

@@ -5,6 +5,7 @@
 mod command_line;
 mod inside;
 mod remote;
+mod sandbox;
 mod scripts;
 mod service;
 mod two_terminals;

@@ -6,6 +6,8 @@ mod sandbox;
 mod surroundings;
 mod turns;
 
+pub(crate) use sandbox::{warning as sandbox_warning, why_it_is};
+
 use std::sync::Arc;
 
 use agentd_domain::Clock;

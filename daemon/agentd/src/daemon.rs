@@ -4,6 +4,8 @@
 //! turns that were running before go on. Stop: no new connections, turns end at a safe point, streams
 //! end, everything is durable, the socket's file goes.
 
+mod sandbox;
+
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,11 +20,12 @@ use agentd_store::{
     CrashPoints, InstanceLock, LockError, OpenError, Opened, SledOptions, SledStore, Store,
 };
 use agentd_tools::{BuiltinSettings, RegisterError, Registry, Tool, run_command};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use self::sandbox::try_sandbox;
 use crate::access::{TokenFileError, Tokens};
 use crate::backups::Backups;
 use crate::config::{self, Config, ConfigError, SocketAccess};
@@ -384,6 +387,7 @@ impl Daemon {
             log_ring,
             traces: traces.state(),
             programs,
+            sandbox_test: Arc::new(Semaphore::new(1)),
             paths: paths.clone(),
         });
         // What an interrupted import left.
@@ -479,6 +483,7 @@ impl Daemon {
             }
         }
         let remote = Arc::clone(&context.remote);
+        let programs = context.programs.clone();
         let services = Services::new(context).await;
         let keepalive = Duration::from_millis(config.borrow().daemon.keepalive_ms);
         server.spawn(serve_local(services.clone(), door, peers, keepalive, accepting.clone()));
@@ -498,6 +503,9 @@ impl Daemon {
             engine: engine.clone(),
         }));
         drop(starting);
+        if let Some(programs) = programs {
+            background.spawn(try_sandbox(programs));
+        }
         let backups = background.spawn(backups.run());
         if let Some(metrics) = metrics_server(&config, &engine, &control, metrics).await {
             background.spawn(metrics.serve());

@@ -14,6 +14,7 @@ mod from_proto;
 mod gate;
 mod model;
 mod peer;
+mod sandbox;
 mod scopes;
 mod serve;
 mod session;
@@ -35,6 +36,7 @@ use agentd_domain::Clock;
 use agentd_engine::Engine;
 use agentd_sandbox::Programs;
 use agentd_shared::Paths;
+use tokio::sync::Semaphore;
 
 pub(crate) use turn::decode_submission;
 
@@ -68,6 +70,8 @@ pub(crate) struct Context {
     pub(crate) traces: TracesState,
     /// How commands are run; none: this process runs none.
     pub(crate) programs: Option<Arc<Programs>>,
+    /// One test of the sandbox at a time.
+    pub(crate) sandbox_test: Arc<Semaphore>,
     /// Where the daemon's files are.
     pub(crate) paths: Paths,
 }

@@ -32,6 +32,8 @@ pub(crate) struct Confinement {
     pub(crate) paths: Option<Paths>,
     /// What seccomp allows of sockets; none: it is not used.
     pub(crate) sockets: Option<Sockets>,
+    /// What seccomp allows of modes, where it is used.
+    pub(crate) modes: Modes,
     /// The kernel counts the processes of the box apart from the user's others.
     pub(crate) counts_own_processes: bool,
 }
@@ -54,6 +56,15 @@ pub(crate) enum Sockets {
     Internet,
     /// None but pairs.
     None,
+}
+
+/// Whether modes, owners, times and attributes of files may be changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Modes {
+    /// As far as the user may.
+    Free,
+    /// None is changed.
+    Kept,
 }
 
 /// Runs the helper with the arguments behind [`HELPER_COMMAND`].

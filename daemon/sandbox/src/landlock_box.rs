@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use crate::identity::Identity;
-use crate::inside::{Confinement, Paths, Sockets};
+use crate::inside::{Confinement, Modes, Paths, Sockets};
 use crate::launch::{Launch, SpawnError, scratch};
 use crate::place::{ETC, Place, SYSTEM};
 use crate::{Command, Policy, Profile};
@@ -41,6 +41,11 @@ pub(crate) fn launch(
         paths: Some(Paths { read, write, must_hold: true }),
         // Sockets in the file system are not held by Landlock, and the daemon has one.
         sockets: Some(if command.network { Sockets::Internet } else { Sockets::None }),
+        // Modes are not held by Landlock.
+        modes: match command.profile {
+            Profile::ReadOnly => Modes::Kept,
+            Profile::WorkspaceWrite => Modes::Free,
+        },
         counts_own_processes: false,
     };
     Ok(Launch {

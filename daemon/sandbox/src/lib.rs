@@ -6,7 +6,8 @@
 //!
 //! Reading order: `command` (what is run), `sandbox` (the port, and which backend is taken),
 //! `bubblewrap` and `landlock_box` (how each shuts a program in), `child` (the running program),
-//! `inside` (the helper process that supervises and confines it from within).
+//! `inside` (the helper process that supervises and confines it from within), `promise` and `proof`
+//! (what is promised, and trying to break it).
 
 mod bubblewrap;
 mod child;
@@ -18,6 +19,8 @@ mod landlock_box;
 mod launch;
 mod place;
 mod programs;
+mod promise;
+mod proof;
 mod protected;
 mod sandbox;
 mod spawner;
@@ -26,5 +29,7 @@ pub use child::{Child, Exit, WaitError};
 pub use command::{Command, Limits, Profile};
 pub use inside::{HELPER_COMMAND, run_helper};
 pub use launch::SpawnError;
-pub use programs::Programs;
+pub use programs::{Known, Programs};
+pub use promise::{Promise, Unpromised};
+pub use proof::{Attempts, Verdict, attempt, prove};
 pub use sandbox::{Backend, Choice, Missing, Policy, Sandbox, Unavailable, choose};

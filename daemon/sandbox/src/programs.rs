@@ -1,6 +1,6 @@
-//! The sandbox of a daemon, chosen when it is first needed.
+//! The sandbox of a daemon, chosen when it starts or when it is first needed.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::OnceCell;
 
@@ -13,6 +13,8 @@ pub struct Programs {
     choice: Choice,
     policy: Policy,
     chosen: OnceCell<Chosen>,
+    /// Why nothing was chosen, the last time that it was tried.
+    refused: Mutex<Option<Unavailable>>,
 }
 
 /// The sandbox in force, and why others are not.
@@ -22,10 +24,38 @@ struct Chosen {
     missing: Vec<Missing>,
 }
 
+/// What is known without trying anything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Known {
+    /// Nothing was tried yet.
+    Nothing,
+    /// This backend is in force.
+    InForce {
+        /// Which.
+        backend: Backend,
+        /// Why the ones before it are not.
+        missing: Vec<Missing>,
+        /// What holds programs to their limits, in one line.
+        limits: String,
+    },
+    /// None works, as far as the last try tells.
+    NoneWorks(Unavailable),
+}
+
 impl Programs {
     /// Nothing is started yet.
     pub fn new(choice: Choice, policy: Policy) -> Self {
-        Self { choice, policy, chosen: OnceCell::new() }
+        Self { choice, policy, chosen: OnceCell::new(), refused: Mutex::new(None) }
+    }
+
+    /// Which backend the user wants.
+    pub fn choice(&self) -> Choice {
+        self.choice
+    }
+
+    /// What is the same for all programs.
+    pub fn policy(&self) -> &Policy {
+        &self.policy
     }
 
     /// The sandbox in force.
@@ -39,6 +69,20 @@ impl Programs {
         Ok(Arc::clone(&self.chosen().await?.sandbox))
     }
 
+    /// A sandbox with this backend, whatever is in force.
+    ///
+    /// # Errors
+    /// When it does not work here.
+    pub async fn sandbox_of(&self, backend: Backend) -> Result<Arc<dyn Sandbox>, Unavailable> {
+        if let Some(chosen) = self.chosen.get()
+            && chosen.sandbox.backend() == backend
+        {
+            return Ok(Arc::clone(&chosen.sandbox));
+        }
+        let (sandbox, _) = choose(Choice::Only(backend), &self.policy).await?;
+        Ok(Arc::from(sandbox))
+    }
+
     /// The backend in force, and why the ones before it are not.
     ///
     /// # Errors
@@ -48,11 +92,32 @@ impl Programs {
         Ok((sandbox.backend(), missing))
     }
 
+    /// What is known by now; nothing is tried for it.
+    pub fn known(&self) -> Known {
+        if let Some(Chosen { sandbox, missing }) = self.chosen.get() {
+            return Known::InForce {
+                backend: sandbox.backend(),
+                missing: missing.clone(),
+                limits: sandbox.limits(),
+            };
+        }
+        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        refused.clone().map_or(Known::Nothing, Known::NoneWorks)
+    }
+
     async fn chosen(&self) -> Result<&Chosen, Unavailable> {
         let choosing = async {
-            let (sandbox, missing) = choose(self.choice, &self.policy).await?;
+            let chosen = choose(self.choice, &self.policy).await;
+            let refused = chosen.as_ref().err().cloned();
+            *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = refused;
+            let (sandbox, missing) = chosen?;
             let why: Vec<String> = missing.iter().map(ToString::to_string).collect();
-            tracing::info!(backend = %sandbox.backend(), not_taken = why.join("; "), "sandbox chosen");
+            tracing::info!(
+                backend = %sandbox.backend(),
+                limits = sandbox.limits(),
+                not_taken = why.join("; "),
+                "sandbox chosen"
+            );
             Ok(Chosen { sandbox: Arc::from(sandbox), missing })
         };
         self.chosen.get_or_try_init(|| choosing).await

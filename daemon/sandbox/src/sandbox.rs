@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use tempfile::TempDir;
 use tokio::io::AsyncReadExt as _;
 
-use crate::inside::Confinement;
+use crate::inside::{Confinement, Modes};
 use crate::launch::{self, Launch, SpawnError};
 use crate::spawner::Spawner;
 use crate::{Child, Command, Limits, Profile, bubblewrap, identity, landlock_box};
@@ -32,6 +32,14 @@ pub enum Backend {
 }
 
 impl Backend {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Bubblewrap, Self::Landlock, Self::None];
+
+    /// The one of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|backend| backend.name() == name)
+    }
+
     /// As configuration and status call it.
     pub const fn name(self) -> &'static str {
         match self {
@@ -78,6 +86,9 @@ pub trait Sandbox: Debug + Send + Sync + 'static {
     /// What shuts programs in.
     fn backend(&self) -> Backend;
 
+    /// What holds programs to their limits, in one line.
+    fn limits(&self) -> String;
+
     /// Starts a program: no input, its own session, a clean environment.
     ///
     /// # Errors
@@ -93,6 +104,8 @@ pub struct Missing {
     pub backend: Backend,
     /// One line.
     pub reason: String,
+    /// It is there and does not work, which somebody should mend.
+    pub is_broken: bool,
 }
 
 /// There is no backend, so no program is run.
@@ -120,7 +133,7 @@ pub async fn choose(
     for backend in candidates {
         match Boxes::probed(backend, policy).await {
             Ok(sandbox) => return Ok((Box::new(sandbox), missing)),
-            Err(reason) => missing.push(Missing { backend, reason }),
+            Err(why) => missing.push(why),
         }
     }
     Err(Unavailable(missing))
@@ -138,16 +151,24 @@ struct Boxes {
 
 impl Boxes {
     /// A backend in which a program has run.
-    async fn probed(backend: Backend, policy: &Policy) -> Result<Self, String> {
+    async fn probed(backend: Backend, policy: &Policy) -> Result<Self, Missing> {
+        let missing = |reason: String, is_broken: bool| Missing {
+            backend,
+            reason: one_line(&reason),
+            is_broken,
+        };
         let bubblewrap = match backend {
-            Backend::Bubblewrap => find("bwrap").ok_or("bwrap is not installed")?,
+            Backend::Bubblewrap => {
+                find("bwrap").ok_or_else(|| missing("bwrap is not installed".to_owned(), false))?
+            }
             Backend::Landlock | Backend::None => PathBuf::new(),
         };
-        let spawner = Spawner::start().map_err(|error| error.to_string())?;
+        let spawner = Spawner::start().map_err(|error| missing(error.to_string(), true))?;
         let boxes = Self { backend, bubblewrap, policy: policy.clone(), spawner };
         tokio::time::timeout(PROBE_TIMEOUT, boxes.probe())
             .await
-            .unwrap_or_else(|_late| Err("a program did not end in it".to_owned()))?;
+            .unwrap_or_else(|_late| Err("a program did not end in it".to_owned()))
+            .map_err(|reason| missing(reason, true))?;
         Ok(boxes)
     }
 
@@ -170,7 +191,8 @@ impl Boxes {
         }
         match child.wait().await {
             Ok(exit) if exit.code == Some(0) => Ok(()),
-            Ok(_) | Err(_) => Err(said.trim().replace('\n', "; ")),
+            Ok(_) | Err(_) if said.trim().is_empty() => Err("it ended without a word".to_owned()),
+            Ok(_) | Err(_) => Err(said),
         }
     }
 }
@@ -179,6 +201,10 @@ impl Boxes {
 impl Sandbox for Boxes {
     fn backend(&self) -> Backend {
         self.backend
+    }
+
+    fn limits(&self) -> String {
+        "limits of each process (rlimits)".to_owned()
     }
 
     async fn spawn(&self, command: &Command) -> Result<Child, SpawnError> {
@@ -201,6 +227,7 @@ impl Sandbox for Boxes {
                         limits: command.limits,
                         paths: None,
                         sockets: None,
+                        modes: Modes::Free,
                         counts_own_processes: false,
                     },
                     home: scratch.path().to_owned(),
@@ -212,6 +239,10 @@ impl Sandbox for Boxes {
         };
         launch::start(launch, (place, identity), (command, &self.policy), &self.spawner).await
     }
+}
+
+fn one_line(text: &str) -> String {
+    text.trim().replace('\n', "; ")
 }
 
 /// A directory to run `true` in, which is not root's.

@@ -1,42 +1,89 @@
 //! What shuts in the programs that agents run.
 
-use agentd_sandbox::{Backend, Missing, Programs};
+use agentd_sandbox::{Backend, Choice, Known, Missing, Programs};
 
 use super::Check;
 
 const NAME: &str = "sandbox";
 
+/// What to do where nothing is shut in.
+const SHUT_IN: &str = "remove sandbox.backend from the configuration and restart";
+
 pub(super) async fn check(programs: Option<&Programs>) -> Check {
     let Some(programs) = programs else {
         return Check::skipped(NAME, "this process runs no commands");
     };
-    match programs.backend().await {
-        Ok((Backend::None, _)) => Check::warn(
-            NAME,
-            "nothing shuts commands in: sandbox.backend is \"none\"",
-            "remove it from the configuration and restart",
-        ),
-        Ok((backend, missing)) => Check::ok(NAME, in_force(backend, missing)),
+    // What came of it is known afterwards.
+    let _known = programs.backend().await;
+    found(programs.choice(), programs.known())
+}
+
+fn found(choice: Choice, known: Known) -> Check {
+    match known {
+        Known::InForce { backend: Backend::None, .. } => {
+            Check::warn(NAME, "NOTHING shuts commands in: sandbox.backend is \"none\"", SHUT_IN)
+        }
+        Known::InForce { backend, missing, limits } => {
+            let why = why_it_is(choice, &missing);
+            let detail = format!("commands run in {backend} ({why}); {limits}");
+            match missing.iter().find(|missing| missing.is_broken) {
+                None => Check::ok(NAME, detail),
+                Some(broken) => Check::warn(NAME, detail, remedy(broken.backend)),
+            }
+        }
         // All but commands works.
-        Err(unavailable) => Check::warn(
-            NAME,
-            unavailable.to_string(),
-            "install bubblewrap, then run `agentctl doctor` again",
-        ),
+        Known::NoneWorks(unavailable) => {
+            let remedy =
+                format!("{}, then run `agentctl doctor` again", remedy(Backend::Bubblewrap));
+            Check::warn(NAME, unavailable.to_string(), remedy)
+        }
+        Known::Nothing => Check::skipped(NAME, "what works is still being tried"),
     }
 }
 
-fn in_force(backend: Backend, missing: &[Missing]) -> String {
-    let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
-    let why = if missing.is_empty() { String::new() } else { format!(" ({})", missing.join("; ")) };
-    format!("commands run in {backend}{why}")
+fn remedy(backend: Backend) -> &'static str {
+    match backend {
+        Backend::Bubblewrap => {
+            "install bubblewrap and allow user namespaces (kernel.apparmor_restrict_unprivileged_userns=0 \
+             or a profile for bwrap, user.max_user_namespaces above 0)"
+        }
+        Backend::Landlock => "use a kernel with Landlock (5.13 or newer, lsm=landlock)",
+        Backend::None => SHUT_IN,
+    }
+}
+
+/// Why it is the backend that is in force.
+pub(crate) fn why_it_is(choice: Choice, missing: &[Missing]) -> String {
+    match choice {
+        Choice::Only(_) => "sandbox.backend asks for it".to_owned(),
+        Choice::Auto if missing.is_empty() => "the best that there is".to_owned(),
+        Choice::Auto => {
+            let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
+            format!("the best that works here; {}", missing.join("; "))
+        }
+    }
+}
+
+/// What `agentctl status` warns of.
+pub(crate) fn warning(known: &Known) -> Option<String> {
+    match known {
+        Known::InForce { backend: Backend::None, .. } => {
+            Some(format!("NOTHING shuts commands in: sandbox.backend is \"none\"; {SHUT_IN}"))
+        }
+        Known::InForce { missing, backend, .. } => {
+            let broken = missing.iter().find(|missing| missing.is_broken)?;
+            Some(format!("commands run in {backend}, which promises less than {broken} would"))
+        }
+        Known::NoneWorks(unavailable) => Some(unavailable.to_string()),
+        Known::Nothing => None,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
 
-    use agentd_sandbox::{Choice, Policy};
+    use agentd_sandbox::Policy;
 
     use super::*;
     use crate::checks::Outcome;
@@ -47,21 +94,49 @@ mod tests {
         Programs::new(choice, Policy { helper, readable, hidden, path: None })
     }
 
+    fn in_force(backend: Backend, missing: Vec<Missing>) -> Known {
+        Known::InForce { backend, missing, limits: "limits of each process".to_owned() }
+    }
+
+    fn no_bubblewrap(reason: &str, is_broken: bool) -> Missing {
+        Missing { backend: Backend::Bubblewrap, reason: reason.to_owned(), is_broken }
+    }
+
     #[tokio::test]
     async fn sb_01_doctor_says_what_is_missing_and_that_nothing_runs() {
-        let found = check(Some(&programs(Choice::Auto))).await;
-        assert_eq!(found.outcome, Outcome::Warn);
-        assert!(found.detail.contains("programs are not run"), "{found:?}");
-        assert_eq!(check(None).await.outcome, Outcome::Skipped);
+        let programs = programs(Choice::Auto);
+        assert_eq!(warning(&programs.known()), None, "nothing was tried yet");
+        let check = check(Some(&programs)).await;
+        assert_eq!(check.outcome, Outcome::Warn);
+        assert!(check.detail.contains("programs are not run"), "{check:?}");
+        assert_eq!(warning(&programs.known()), Some(check.detail));
+        assert_eq!(super::check(None).await.outcome, Outcome::Skipped);
     }
 
     #[test]
     fn sb_01_doctor_says_why_the_better_backend_is_not_in_force() {
-        let missing = [Missing { backend: Backend::Bubblewrap, reason: "no bwrap".to_owned() }];
+        let absent = in_force(Backend::Landlock, vec![no_bubblewrap("no bwrap", false)]);
+        let check = found(Choice::Auto, absent.clone());
+        assert_eq!((check.outcome, warning(&absent)), (Outcome::Ok, None));
         assert_eq!(
-            in_force(Backend::Landlock, &missing),
-            "commands run in landlock (bubblewrap: no bwrap)"
+            check.detail,
+            "commands run in landlock (the best that works here; bubblewrap: no bwrap); \
+             limits of each process"
         );
-        assert_eq!(in_force(Backend::Bubblewrap, &[]), "commands run in bubblewrap");
+        let broken = in_force(Backend::Landlock, vec![no_bubblewrap("not permitted", true)]);
+        let check = found(Choice::Auto, broken.clone());
+        assert_eq!(check.outcome, Outcome::Warn);
+        assert!(check.remedy.contains("apparmor_restrict_unprivileged_userns"), "{check:?}");
+        let warning = warning(&broken).expect("it is told");
+        assert!(warning.contains("bubblewrap: not permitted"), "{warning}");
+    }
+
+    #[test]
+    fn sb_01_no_sandbox_at_all_is_told_loudly() {
+        let open = in_force(Backend::None, Vec::new());
+        let check = found(Choice::Only(Backend::None), open.clone());
+        assert_eq!(check.outcome, Outcome::Warn);
+        assert!(check.detail.starts_with("NOTHING shuts commands in"), "{check:?}");
+        assert!(warning(&open).expect("it is told").starts_with("NOTHING"));
     }
 }

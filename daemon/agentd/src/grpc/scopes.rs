@@ -35,6 +35,9 @@ const SCOPES: &[(&str, Scope)] = &[
     ("/agentd.v1.AccessService/ListTokens", Scope::Admin),
     ("/agentd.v1.AccessService/RevokeToken", Scope::Admin),
     ("/agentd.v1.DiagnosticsService/RunChecks", Scope::Admin),
+    ("/agentd.v1.SandboxService/GetSandbox", Scope::Read),
+    // It runs programs.
+    ("/agentd.v1.SandboxService/TestSandbox", Scope::Admin),
     // Logs tell what others do.
     ("/agentd.v1.DiagnosticsService/TailLogs", Scope::Admin),
     ("/grpc.health.v1.Health/Check", Scope::Read),

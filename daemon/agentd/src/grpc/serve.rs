@@ -56,6 +56,7 @@ impl Services {
         use v1::diagnostics_service_server::DiagnosticsServiceServer;
         use v1::event_service_server::EventServiceServer;
         use v1::model_service_server::ModelServiceServer;
+        use v1::sandbox_service_server::SandboxServiceServer;
         use v1::session_service_server::SessionServiceServer;
         use v1::turn_service_server::TurnServiceServer;
         use v1::usage_service_server::UsageServiceServer;
@@ -71,6 +72,7 @@ impl Services {
             .add_service(bounded!(DiagnosticsServiceServer::new(service.clone())))
             .add_service(bounded!(ModelServiceServer::new(service.clone())))
             .add_service(bounded!(AccessServiceServer::new(service.clone())))
+            .add_service(bounded!(SandboxServiceServer::new(service.clone())))
             .add_service(bounded!(UsageServiceServer::new(service.clone())))
             .add_service(bounded!(AdminServiceServer::new(service)))
             .add_service(health_service);

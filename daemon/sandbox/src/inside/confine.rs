@@ -28,7 +28,7 @@ const NOT_FOUND: u8 = 127;
 const NOT_RUN: u8 = 126;
 
 pub(super) fn confine(confinement: &Confinement, argv: &[OsString]) -> Result<ExitCode, String> {
-    let Confinement { cwd, limits, paths, sockets, counts_own_processes } = confinement;
+    let Confinement { cwd, limits, paths, sockets, modes, counts_own_processes } = confinement;
     let (program, arguments) = argv.split_first().ok_or("there is no program")?;
     std::env::set_current_dir(cwd)
         .map_err(|error| format!("directory {} cannot be entered: {error}", cwd.display()))?;
@@ -41,7 +41,7 @@ pub(super) fn confine(confinement: &Confinement, argv: &[OsString]) -> Result<Ex
         restrict(paths, sockets.unwrap_or(Sockets::Any))?;
     }
     if let Some(sockets) = sockets {
-        filters::apply(*sockets)?;
+        filters::apply(*sockets, *modes)?;
     }
     let error = Command::new(program).args(arguments).exec();
     let _unheard =

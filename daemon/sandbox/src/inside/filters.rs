@@ -10,7 +10,7 @@ use seccompiler::{
     SeccompRule, TargetArch, apply_filter,
 };
 
-use super::Sockets;
+use super::{Modes, Sockets};
 
 /// Refused with "not permitted", whatever the arguments.
 const REFUSED: &[libc::c_long] = &[
@@ -62,13 +62,46 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_keyctl,
 ];
 
+/// What changes modes, owners and attributes of files. Landlock does not hold it, so that it is
+/// refused where nothing may be changed.
+const OF_MODES: &[libc::c_long] = &[
+    libc::SYS_fchmod,
+    libc::SYS_fchmodat,
+    // fchmodat2, which the C library of older systems has no name for.
+    452,
+    libc::SYS_fchown,
+    libc::SYS_fchownat,
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_fsetxattr,
+    libc::SYS_removexattr,
+    libc::SYS_lremovexattr,
+    libc::SYS_fremovexattr,
+    // setxattrat and removexattrat.
+    463,
+    466,
+];
+
+/// The same by their older calls, which newer architectures do not have.
+#[cfg(target_arch = "x86_64")]
+const OF_MODES_BEFORE: &[libc::c_long] = &[
+    libc::SYS_chmod,
+    libc::SYS_chown,
+    libc::SYS_lchown,
+    libc::SYS_utime,
+    libc::SYS_utimes,
+    libc::SYS_futimesat,
+];
+#[cfg(not(target_arch = "x86_64"))]
+const OF_MODES_BEFORE: &[libc::c_long] = &[];
+
 /// Text put into the input of a terminal as if it had been typed.
 const TERMINAL_INPUT: &[u64] = &[libc::TIOCSTI, libc::TIOCLINUX];
 
 /// Applies the filters to this process and what it becomes.
-pub(super) fn apply(sockets: Sockets) -> Result<(), String> {
+pub(super) fn apply(sockets: Sockets, modes: Modes) -> Result<(), String> {
     let wrong = |error: &dyn std::fmt::Display| format!("seccomp refused: {error}");
-    for program in [refusing(sockets), without_clone3()] {
+    for program in [refusing(sockets, modes), without_clone3()] {
         let program = program.map_err(|error| wrong(&error))?;
         apply_filter(&program).map_err(|error| wrong(&error))?;
     }
@@ -77,7 +110,7 @@ pub(super) fn apply(sockets: Sockets) -> Result<(), String> {
     Ok(())
 }
 
-fn refusing(sockets: Sockets) -> Result<BpfProgram, seccompiler::BackendError> {
+fn refusing(sockets: Sockets, modes: Modes) -> Result<BpfProgram, seccompiler::BackendError> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
         REFUSED.iter().map(|number| (*number, Vec::new())).collect();
     let equal = |argument: u8, value: u64| {
@@ -93,6 +126,12 @@ fn refusing(sockets: Sockets) -> Result<BpfProgram, seccompiler::BackendError> {
     let namespace =
         SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(flag), flag)?;
     rules.insert(libc::SYS_clone, vec![SeccompRule::new(vec![namespace])?]);
+    if modes == Modes::Kept {
+        rules.extend(OF_MODES.iter().chain(OF_MODES_BEFORE).map(|number| (*number, Vec::new())));
+        // Without a time it is "now", which a program that makes a file of its own may say.
+        let given = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
+        rules.insert(libc::SYS_utimensat, vec![SeccompRule::new(vec![given])?]);
+    }
     match sockets {
         Sockets::Any => {}
         Sockets::None => {

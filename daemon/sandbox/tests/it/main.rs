@@ -10,4 +10,7 @@ mod boxes;
 mod choice;
 mod escape;
 mod lifetime;
+mod ordinary_user;
+mod promises;
+mod python;
 mod workspace_files;

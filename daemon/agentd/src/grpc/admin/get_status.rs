@@ -3,6 +3,7 @@
 use agentd_proto::v1;
 use tonic::Status;
 
+use crate::checks;
 use crate::control::ProcessFacts;
 use crate::grpc::{Context, to_proto};
 use crate::process;
@@ -32,6 +33,8 @@ pub(super) async fn handle(ctx: &Context) -> Result<v1::GetStatusResponse, Statu
     if ctx.remote.is_wanted && ctx.remote.tokens.list().is_empty() {
         warnings.push(NO_TOKEN.to_owned());
     }
+    let known = ctx.programs.as_ref().map(|programs| programs.known());
+    warnings.extend(known.as_ref().and_then(checks::sandbox_warning));
     let ProviderReport { kind, base_url, model, source, models, problem } =
         ctx.models.report().await;
     warnings.extend(problem.map(|problem| format!("the model cannot be asked now: {problem}")));
@@ -58,5 +61,6 @@ pub(super) async fn handle(ctx: &Context) -> Result<v1::GetStatusResponse, Statu
         resident_bytes: process::resident_bytes(),
         warnings,
         free_disk_bytes,
+        sandbox: Some(to_proto::sandbox(ctx.programs.as_deref())),
     })
 }

@@ -1,0 +1,169 @@
+//! What a sandbox promises: the one list, for the tests and for whoever wants proof on a machine.
+
+use crate::Backend;
+
+/// One thing that a program in a box cannot do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Promise {
+    /// Write beside the workspace.
+    WriteOutside,
+    /// Change modes and times of files beside the workspace.
+    Modes,
+    /// Read what it was not given.
+    Secrets,
+    /// Reach it through links.
+    Links,
+    /// Change the workspace when it may only read.
+    ReadOnly,
+    /// Change what runs later outside of the box.
+    RunLater,
+    /// Touch other processes.
+    Processes,
+    /// See other processes.
+    ProcessList,
+    /// Gain rights.
+    Rights,
+    /// Use the network.
+    Network,
+    /// See variables of the daemon.
+    Environment,
+    /// Start processes without end.
+    ProcessCount,
+    /// Take memory without end.
+    Memory,
+    /// Compute without end.
+    CpuTime,
+    /// Write a file without end.
+    FileSize,
+    /// Fill the place for temporary files.
+    TemporarySpace,
+    /// Go on when it is to end.
+    WallTime,
+    /// Leave something running.
+    Leftovers,
+}
+
+/// Why a promise is not made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unpromised {
+    /// One line.
+    pub reason: &'static str,
+    /// What to do to get it.
+    pub remedy: &'static str,
+}
+
+const NOT_SHUT_IN: Unpromised = Unpromised {
+    reason: "sandbox.backend is \"none\": nothing shuts programs in",
+    remedy: "remove sandbox.backend from the configuration and restart",
+};
+
+const BY_NAMESPACES: &str = "install bubblewrap and allow user namespaces";
+
+impl Promise {
+    /// All, in the order in which they are told.
+    pub const ALL: [Self; 18] = [
+        Self::WriteOutside,
+        Self::Modes,
+        Self::Secrets,
+        Self::Links,
+        Self::ReadOnly,
+        Self::RunLater,
+        Self::Processes,
+        Self::ProcessList,
+        Self::Rights,
+        Self::Network,
+        Self::Environment,
+        Self::ProcessCount,
+        Self::Memory,
+        Self::CpuTime,
+        Self::FileSize,
+        Self::TemporarySpace,
+        Self::WallTime,
+        Self::Leftovers,
+    ];
+
+    /// As the wire and people call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::WriteOutside => "write-outside",
+            Self::Modes => "modes",
+            Self::Secrets => "secrets",
+            Self::Links => "links",
+            Self::ReadOnly => "read-only",
+            Self::RunLater => "run-later",
+            Self::Processes => "processes",
+            Self::ProcessList => "process-list",
+            Self::Rights => "rights",
+            Self::Network => "network",
+            Self::Environment => "environment",
+            Self::ProcessCount => "process-count",
+            Self::Memory => "memory",
+            Self::CpuTime => "cpu-time",
+            Self::FileSize => "file-size",
+            Self::TemporarySpace => "temporary-space",
+            Self::WallTime => "wall-time",
+            Self::Leftovers => "leftovers",
+        }
+    }
+
+    /// What is promised, in a sentence.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::WriteOutside => "nothing outside the workspace is written to",
+            Self::Modes => "modes and times of files outside the workspace stay as they are",
+            Self::Secrets => "keys and the daemon's own files cannot be read",
+            Self::Links => "symbolic and hard links lead nowhere else",
+            Self::ReadOnly => "a command that only reads changes nothing",
+            Self::RunLater => "git hooks, shell and CI files that are there cannot be changed",
+            Self::Processes => "other processes cannot be traced, signalled or looked into",
+            Self::ProcessList => "other processes cannot be seen",
+            Self::Rights => "set-uid programs and user namespaces give no rights",
+            Self::Network => "the network and sockets of other programs are out of reach",
+            Self::Environment => "no variable of the daemon is passed on",
+            Self::ProcessCount => "a fork bomb meets a limit",
+            Self::Memory => "memory of a process has a limit",
+            Self::CpuTime => "CPU time of a process has a limit",
+            Self::FileSize => "a file has a longest size",
+            Self::TemporarySpace => "temporary files cannot fill the disk",
+            Self::WallTime => "a program that ignores its end is ended",
+            Self::Leftovers => "what a program leaves running is ended",
+        }
+    }
+
+    /// Why this backend does not promise it; none: it does.
+    pub const fn unpromised(self, backend: Backend) -> Option<Unpromised> {
+        match (backend, self) {
+            (
+                _,
+                Self::Environment
+                | Self::ProcessCount
+                | Self::Memory
+                | Self::CpuTime
+                | Self::FileSize
+                | Self::WallTime
+                | Self::Leftovers,
+            )
+            | (Backend::Bubblewrap, _) => None,
+            (Backend::None, _) => Some(NOT_SHUT_IN),
+            (Backend::Landlock, Self::Modes) => Some(Unpromised {
+                reason: "Landlock does not hold chmod and utimes: of files of the same user, modes \
+                         and times can be changed",
+                remedy: BY_NAMESPACES,
+            }),
+            (Backend::Landlock, Self::RunLater) => Some(Unpromised {
+                reason: "Landlock cannot except files from a directory that may be written to; \
+                         each change is told",
+                remedy: BY_NAMESPACES,
+            }),
+            (Backend::Landlock, Self::ProcessList) => Some(Unpromised {
+                reason: "Landlock leaves the names and arguments of other processes in sight",
+                remedy: BY_NAMESPACES,
+            }),
+            (Backend::Landlock, Self::TemporarySpace) => Some(Unpromised {
+                reason: "temporary files are on the disk, where only the size of each is bounded",
+                remedy: BY_NAMESPACES,
+            }),
+            (Backend::Landlock, _) => None,
+        }
+    }
+}
