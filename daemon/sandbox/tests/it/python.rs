@@ -44,7 +44,7 @@ async fn sb_04_python_without_end_is_stopped_by_its_limits() {
         let greedy = python(&boxed, "x = 'a' * 10**10").await;
         assert!(greedy.err.contains("MemoryError"), "it can be read: {greedy:?}");
         let forks = "import os\nn = 0\nwhile n < 500:\n    if os.fork() == 0:\n        \
-                     import time; time.sleep(100); os._exit(0)\n    n += 1";
+                     import signal; signal.pause()\n    n += 1";
         let forks = python(&boxed, forks).await;
         assert!(forks.err.contains("BlockingIOError"), "{forks:?}");
         assert!(forks.exit.left_running > 0, "{forks:?}");
@@ -61,7 +61,8 @@ async fn sb_04_what_python_starts_ends_with_it() {
         let ran = python(&boxed, &script).await;
         assert_eq!((ran.out.as_str(), ran.exit.left_running), ("up\n", 1));
         nothing_runs_with(&seconds).await;
-        let waits = format!("print('up', flush=True)\nimport time\ntime.sleep({seconds})");
+        let waits =
+            format!("print('up', flush=True)\nimport threading\nthreading.Event().wait({seconds})");
         let command = boxed.command(&["python3", "-I", "-c", &waits]);
         let mut child = boxed.sandbox.spawn(&command).await.expect("it starts");
         let mut lines = BufReader::new(child.stdout.take().expect("output")).lines();
