@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use prost::Message as _;
 
-const FILES: [&str; 13] = [
+const FILES: [&str; 14] = [
     "agentd/v1/access.proto",
     "agentd/v1/action.proto",
     "agentd/v1/admin.proto",
@@ -15,6 +15,7 @@ const FILES: [&str; 13] = [
     "agentd/v1/event.proto",
     "agentd/v1/model.proto",
     "agentd/v1/permission.proto",
+    "agentd/v1/rule.proto",
     "agentd/v1/sandbox.proto",
     "agentd/v1/session.proto",
     "agentd/v1/stream.proto",

@@ -17,6 +17,7 @@ use crate::command::context::ContextCommand;
 use crate::command::doctor::DoctorArgs;
 use crate::command::logs::LogsArgs;
 use crate::command::models::ModelsArgs;
+use crate::command::permissions::PermissionsCommand;
 use crate::command::sandbox::SandboxArgs;
 use crate::command::send::SendArgs;
 use crate::command::service::ServiceCommand;
@@ -158,6 +159,19 @@ Examples:
   agentctl approvals allow 01JZ3V8QK5RD --always
   agentctl approvals deny 01JZ3V8QK5RD --reason \"use ripgrep\"")]
     Approvals(ApprovalsCommand),
+    /// List and make rules about what agents may do without asking
+    #[command(subcommand)]
+    #[command(after_help = "\
+Rules are about what a call will do, not about its text: a command is read as
+the shell reads it, and each program that it starts must be allowed. Rules of
+the configuration stand in [permission].
+
+Examples:
+  agentctl permissions list --workspace .
+  agentctl permissions allow --workspace . command cargo test '*'
+  agentctl permissions deny command git push '*'
+  agentctl permissions ask write '**/Cargo.toml'")]
+    Permissions(PermissionsCommand),
     /// List models, what is known of them, and who has which role
     #[command(after_help = "\
 Models that an endpoint offers come first, then those that have a role or

@@ -10,6 +10,7 @@ pub(crate) mod context;
 pub(crate) mod doctor;
 pub(crate) mod logs;
 pub(crate) mod models;
+pub(crate) mod permissions;
 mod reload;
 pub(crate) mod sandbox;
 pub(crate) mod send;
@@ -49,6 +50,7 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Attach(args) => Box::pin(attach::run(&args, &app)).await,
         Command::Sessions(command) => Box::pin(sessions::run(&command, &app)).await,
         Command::Approvals(command) => approvals::run(&command, &app).await,
+        Command::Permissions(command) => permissions::run(&command, &app).await,
         Command::Models(args) => models::run(&args, &app).await,
         Command::Status(args) => status::run(&args, &app).await,
         Command::Doctor(args) => doctor::run(&args, &app).await,
@@ -84,6 +86,7 @@ fn about_broken_config(command: &Command) -> BrokenConfig {
         | Command::Attach(_)
         | Command::Sessions(_)
         | Command::Approvals(_)
+        | Command::Permissions(_)
         | Command::Models(_)
         | Command::Usage(_)
         | Command::Upgrade(_)

@@ -8,6 +8,7 @@ use agentd_proto::v1::approval_service_client::ApprovalServiceClient;
 use agentd_proto::v1::diagnostics_service_client::DiagnosticsServiceClient;
 use agentd_proto::v1::event_service_client::EventServiceClient;
 use agentd_proto::v1::model_service_client::ModelServiceClient;
+use agentd_proto::v1::permission_service_client::PermissionServiceClient;
 use agentd_proto::v1::sandbox_service_client::SandboxServiceClient;
 use agentd_proto::v1::session_service_client::SessionServiceClient;
 use agentd_proto::v1::turn_service_client::TurnServiceClient;
@@ -93,6 +94,13 @@ impl Client {
     /// Calls that wait until somebody says whether they may run.
     pub fn approval(&self) -> ApprovalServiceClient<CommandChannel> {
         ApprovalServiceClient::new(self.commands.clone())
+            .max_decoding_message_size(MAX_MESSAGE_BYTES)
+            .max_encoding_message_size(MAX_MESSAGE_BYTES)
+    }
+
+    /// Rules about what agents may do by themselves.
+    pub fn permission(&self) -> PermissionServiceClient<CommandChannel> {
+        PermissionServiceClient::new(self.commands.clone())
             .max_decoding_message_size(MAX_MESSAGE_BYTES)
             .max_encoding_message_size(MAX_MESSAGE_BYTES)
     }

@@ -1,4 +1,4 @@
-//! Approvals and modes in a chat: `y`, `n`, `a`, `/approve`, `/deny`, `/approvals`, `/mode`, `/work`.
+//! Approvals and modes in a chat: `y`, `n`, `a`, `w`, `/approve`, `/deny`, `/approvals`, `/mode`, `/work`.
 
 use agentd_proto::v1;
 use clap::ValueEnum as _;
@@ -21,12 +21,13 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// Reads `y`, `n` or `a`, perhaps with a number.
+    /// Reads `y`, `n`, `a` or `w`, perhaps with a number.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let mut words = text.split_whitespace();
         let (decision, scope) = match words.next()?.to_ascii_lowercase().as_str() {
             "y" | "yes" => (v1::ApprovalDecision::Allow, v1::ApprovalScope::Once),
             "a" | "always" => (v1::ApprovalDecision::Allow, v1::ApprovalScope::Session),
+            "w" | "workspace" => (v1::ApprovalDecision::Allow, v1::ApprovalScope::Workspace),
             "n" | "no" => (v1::ApprovalDecision::Deny, v1::ApprovalScope::Once),
             _ => return None,
         };
@@ -64,7 +65,8 @@ impl Conversation<'_> {
         let scope = match rest {
             "" | "once" => v1::ApprovalScope::Once,
             "always" => v1::ApprovalScope::Session,
-            _ => return self.misused("say /approve [NUMBER] [always]"),
+            "workspace" => v1::ApprovalScope::Workspace,
+            _ => return self.misused("say /approve [NUMBER] [always|workspace]"),
         };
         let decision = v1::ApprovalDecision::Allow;
         self.answer_approval(number, Answer { decision, scope, reason: "" }).await
@@ -192,6 +194,7 @@ mod tests {
         };
         check("y", Some((v1::ApprovalDecision::Allow, None)));
         check(" A #12 ", Some((v1::ApprovalDecision::Allow, Some(12))));
+        check("w 2", Some((v1::ApprovalDecision::Allow, Some(2))));
         check("no 2", Some((v1::ApprovalDecision::Deny, Some(2))));
         check("yes please", None);
         check("y 1 2", None);

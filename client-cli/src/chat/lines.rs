@@ -151,6 +151,14 @@ pub(crate) fn notes(event: &v1::Event, me: &str) -> Option<Line> {
                 by(changed.by.as_ref(), me)
             ),
         ),
+        Body::PermissionRuleRevoked(revoked) => line(
+            Tone::Dim,
+            format!(
+                "◆ rule {} holds no longer{}",
+                visible(&revoked.rule_id, NAME_WIDTH),
+                by(revoked.by.as_ref(), me)
+            ),
+        ),
         Body::ApprovalRequested(requested) => {
             let summary = requested.action.as_ref().map_or("", |action| action.summary.as_str());
             line(
@@ -209,7 +217,12 @@ fn approval_resolved(resolved: &v1::ApprovalResolved, me: &str) -> Line {
         }
         v1::ApprovalDecision::Allow => {
             let rules: Vec<String> = resolved.rules.iter().map(approval_text::rule).collect();
-            line(Tone::Dim, format!("◆ allowed{by}, in this session always: {}", rules.join("; ")))
+            let wherever = match resolved.scope() {
+                v1::ApprovalScope::Workspace => "workspace",
+                _ => "session",
+            };
+            let rules = rules.join("; ");
+            line(Tone::Dim, format!("◆ allowed{by}, in this {wherever} from now on: {rules}"))
         }
         v1::ApprovalDecision::Deny => {
             let reason = match resolved.reason.trim() {

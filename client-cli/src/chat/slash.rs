@@ -181,7 +181,7 @@ pub(crate) const TABLE: &[Entry] = &[
         SlashCommand::Approve,
         &["approve", "allow"],
         "[N] [always]",
-        "let a call run (or type y, or a for always)",
+        "let a call run (or type y; a: from now on; w: here)",
         Completes::Nothing,
     ),
     entry(

@@ -254,11 +254,12 @@ impl View {
             self.note(Tone::Warn, &format!("  {line}"));
         }
         let rules: Vec<String> = requested.rules.iter().map(approval_text::rule).collect();
-        let always = match rules.as_slice() {
-            [] => String::new(),
-            rules => format!("  a) always in this session: {}", rules.join("; ")),
-        };
+        let always =
+            if rules.is_empty() { "" } else { "  a) in this session  w) in this workspace" };
         self.note(Tone::Dim, &format!("  y) allow once{always}  n) deny (or /deny REASON)"));
+        if !rules.is_empty() {
+            self.note(Tone::Dim, &format!("  a and w allow from now on: {}", rules.join("; ")));
+        }
         self.note(Tone::Dim, &format!("  /approvals show {number} shows all of it"));
     }
 

@@ -4,7 +4,7 @@ use agentd_proto::v1;
 use agentd_shared::Client;
 use agentd_shared::client_ids::now_ms;
 use agentd_shared::text::{human_duration, one_line};
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use std::time::Duration;
 
 use crate::app::{App, rpc_failure};
@@ -39,9 +39,20 @@ pub(crate) struct ApprovalId {
 pub(crate) struct AllowArgs {
     #[command(flatten)]
     which: ApprovalId,
-    /// Let such calls run without asking for as long as the session lives
-    #[arg(long)]
-    always: bool,
+    /// Let such calls run without asking: in this session for as long as it lives, or in all
+    /// sessions of its workspace
+    #[arg(long, value_name = "WHERE", value_enum, hide_possible_values = false)]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "session")]
+    always: Option<Where>,
+}
+
+/// Where an answer holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Where {
+    /// In the session.
+    Session,
+    /// In all sessions of its workspace.
+    Workspace,
 }
 
 /// Options of `approvals deny`.
@@ -81,7 +92,11 @@ pub(super) async fn run(command: &ApprovalsCommand, app: &App) -> Result<Exit, F
             }
         }
         ApprovalsCommand::Allow(AllowArgs { which, always }) => {
-            let scope = if *always { v1::ApprovalScope::Session } else { v1::ApprovalScope::Once };
+            let scope = match always {
+                None => v1::ApprovalScope::Once,
+                Some(Where::Session) => v1::ApprovalScope::Session,
+                Some(Where::Workspace) => v1::ApprovalScope::Workspace,
+            };
             let answer = Answer { decision: v1::ApprovalDecision::Allow, scope, reason: "" };
             say(app, &client, pick(&open, &which.id)?, answer).await?;
         }
@@ -159,7 +174,7 @@ fn listed(open: &v1::OpenApproval, extent: Extent) -> Vec<String> {
     lines.extend(approval_text::lines(request, extent).into_iter().map(|line| format!("  {line}")));
     let rules: Vec<String> = request.rules.iter().map(approval_text::rule).collect();
     if !rules.is_empty() {
-        lines.push(format!("  --always would allow: {}", rules.join("; ")));
+        lines.push(format!("  --always allows from now on: {}", rules.join("; ")));
     }
     lines
 }

@@ -89,7 +89,7 @@ fn matchers(rules: &[v1::RuleMatcher]) -> Vec<MatcherView<'_>> {
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-enum MatcherView<'a> {
+pub(super) enum MatcherView<'a> {
     Tool { name: &'a str },
     Read { glob: &'a str },
     Write { glob: &'a str },

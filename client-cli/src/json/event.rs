@@ -60,6 +60,10 @@ enum Body<'a> {
         mode: String,
         by: Option<AuthorView<'a>>,
     },
+    PermissionRuleRevoked {
+        rule_id: &'a str,
+        by: Option<AuthorView<'a>>,
+    },
     ApprovalRequested(RequestedView<'a>),
     ApprovalResolved(ResolvedView<'a>),
     MessageExpired {
@@ -205,6 +209,9 @@ impl<'a> From<&'a Wire> for Body<'a> {
             }
             Wire::WorkModeChanged(v1::WorkModeChanged { mode, by }) => {
                 Self::WorkModeChanged { mode: super::work_mode(*mode), by: view(by.as_ref()) }
+            }
+            Wire::PermissionRuleRevoked(v1::PermissionRuleRevoked { rule_id, by }) => {
+                Self::PermissionRuleRevoked { rule_id, by: view(by.as_ref()) }
             }
             Wire::ApprovalRequested(requested) => {
                 Self::ApprovalRequested(RequestedView::from(requested))

@@ -14,6 +14,7 @@ mod from_proto;
 mod gate;
 mod model;
 mod peer;
+mod permission;
 mod sandbox;
 mod scopes;
 mod serve;

@@ -81,6 +81,15 @@ impl ApprovalResolved {
     }
 }
 
+/// A rule of the session holds no longer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PermissionRuleRevoked {
+    /// The rule.
+    pub rule_id: String,
+    /// Who took it back.
+    pub by: Author,
+}
+
 /// What came of an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -104,4 +113,6 @@ pub enum ApprovalScope {
     Once,
     /// Calls like this one in the session.
     Session,
+    /// Calls like this one in all sessions of the workspace.
+    Workspace,
 }

@@ -14,9 +14,9 @@ use self::record::{BodyOfKind, Record};
 use crate::{
     Action, ApprovalRequested, ApprovalResolved, Author, CallId, CallMetrics, ClientMessageId,
     Cost, Effort, EffortChoice, ErrorReport, Evidence, ForkOrigin, InterruptReason, ItemId,
-    NativeBlocks, PermissionMode, PermissionModeChanged, Priority, QuestionId, QuestionKind, Seq,
-    SuspendReason, TimestampMs, TodoList, ToolCall, ToolEffect, ToolResult, ToolStatus, TurnEnd,
-    TurnId, Usage, UsagePurpose, WorkMode, WorkModeChanged,
+    NativeBlocks, PermissionMode, PermissionModeChanged, PermissionRuleRevoked, Priority,
+    QuestionId, QuestionKind, Seq, SuspendReason, TimestampMs, TodoList, ToolCall, ToolEffect,
+    ToolResult, ToolStatus, TurnEnd, TurnId, Usage, UsagePurpose, WorkMode, WorkModeChanged,
 };
 
 /// One durable event.
@@ -194,6 +194,7 @@ bodies! {
     ApprovalResolved => "approval_resolved",
     PermissionModeChanged => "permission_mode_changed",
     WorkModeChanged => "work_mode_changed",
+    PermissionRuleRevoked => "permission_rule_revoked",
 }
 
 /// An event of a kind that this build does not know, kept as it was stored.

@@ -27,7 +27,7 @@ mod usage;
 pub use action::{Action, ActionTarget, Confinement};
 pub use approval::{
     ApprovalDecision, ApprovalRequested, ApprovalResolved, ApprovalScope, PermissionModeChanged,
-    WorkModeChanged,
+    PermissionRuleRevoked, WorkModeChanged,
 };
 pub use author::{Author, AuthorError};
 pub use cut::{cut_head_tail, cut_line, floor_char_boundary};

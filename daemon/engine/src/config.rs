@@ -1,8 +1,9 @@
 //! Every limit of the engine, by name.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use agentd_domain::PermissionMode;
+use agentd_domain::{PermissionMode, PermissionRule};
 
 use crate::usage::Budget;
 
@@ -59,6 +60,8 @@ pub struct EngineConfig {
     pub slow_turn: Duration,
     /// How much agents may do without asking in sessions that are created without saying so.
     pub permission_mode: PermissionMode,
+    /// Rules that the configuration makes for all sessions.
+    pub rules: Arc<[PermissionRule]>,
     /// How long a call waits until somebody says whether it may run.
     pub approval_timeout: Duration,
 }
@@ -81,6 +84,7 @@ impl Default for EngineConfig {
             budget: Budget::default(),
             slow_turn: Duration::from_secs(60),
             permission_mode: PermissionMode::Ask,
+            rules: Arc::default(),
             approval_timeout: Duration::from_secs(600),
         }
     }

@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use crate::config::{AutoResume, EngineConfig};
 use crate::error::CommandError;
 use crate::model::ModelSource;
+use crate::rules::RuleBook;
 use crate::session::{
     Actor, ApprovalAnswer, Command, Draft, Ended, Gauges, MAILBOX, Reply, SessionDeps,
     SessionHandle, SessionState, SessionUpdate, SessionView, Submission, Submitted,
@@ -136,6 +137,7 @@ impl Engine {
             slots,
             spending,
             slow_turns: SlowTurnTally::default(),
+            rules: RuleBook::default(),
         });
         let inner = Inner {
             deps,
@@ -166,6 +168,8 @@ impl Engine {
     }
 
     async fn open_unfinished(&self, policy: Option<AutoResume>) -> Result<usize, CommandError> {
+        // Before any turn goes on: its calls are held to them.
+        self.load_rules().await?;
         let unfinished = self.deps().store.unfinished().await?;
         let count = unfinished.len();
         for id in unfinished {
@@ -303,6 +307,18 @@ impl Engine {
         answer: ApprovalAnswer,
     ) -> Result<Seq, CommandError> {
         self.ask(id, |reply| Command::AnswerApproval { answer: answer.clone(), reply }).await
+    }
+
+    /// Takes a rule of a session back.
+    pub(crate) async fn revoke_rule(
+        &self,
+        id: SessionId,
+        rule_id: &str,
+        by: &Author,
+    ) -> Result<(), CommandError> {
+        let command =
+            |reply| Command::RevokeRule { rule_id: rule_id.to_owned(), by: by.clone(), reply };
+        self.ask(id, command).await.map(drop)
     }
 
     /// What waits for people in all sessions, the oldest first.

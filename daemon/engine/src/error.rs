@@ -48,6 +48,18 @@ pub enum CommandError {
     /// No rule can hold for the same thing only.
     #[error("no rule can allow what approval {0} is about and nothing else")]
     NoRuleFor(ApprovalId),
+    /// There is no such rule.
+    #[error("there is no rule {0}")]
+    NoRule(String),
+    /// The rule is the configuration's.
+    #[error("rule {0} is made by the configuration")]
+    ConfiguredRule(String),
+    /// Users and workspaces have as many rules as they may.
+    #[error("there are {max} permission rules; more are not kept")]
+    TooManyRules {
+        /// Most rules.
+        max: usize,
+    },
     /// A denial holds for one call.
     #[error("a denial holds for the call that it is about")]
     DenialScope,
@@ -142,11 +154,12 @@ impl CommandError {
             | Self::NoQueuedMessage(_)
             | Self::NoQuestion(_)
             | Self::NoApproval(_)
+            | Self::NoRule(_)
             | Self::Deleted(_) => ErrorKind::NotFound,
             Self::AnsweredAlready { .. }
             | Self::ApprovalResolved { .. }
             | Self::SessionExists(_) => ErrorKind::Conflict,
-            Self::NoRuleFor(_) => ErrorKind::Precondition,
+            Self::NoRuleFor(_) | Self::ConfiguredRule(_) => ErrorKind::Precondition,
             Self::NotAChoice { .. }
             | Self::DenialScope
             | Self::ReasonTooLong { .. }
@@ -158,6 +171,7 @@ impl CommandError {
             | Self::NoSuchEvent { .. } => ErrorKind::Invalid,
             Self::QueueFull { .. }
             | Self::TooManyTerminals { .. }
+            | Self::TooManyRules { .. }
             | Self::MailboxFull
             | Self::BeingMade(_) => ErrorKind::Busy,
             Self::Stopping => ErrorKind::Unavailable,
@@ -176,6 +190,7 @@ impl CommandError {
             Self::NoQuestion(_) | Self::AnsweredAlready { .. } => Some("question_id"),
             Self::NoApproval(_) | Self::ApprovalResolved { .. } => Some("approval_id"),
             Self::NoRuleFor(_) | Self::DenialScope => Some("scope"),
+            Self::NoRule(_) | Self::ConfiguredRule(_) => Some("rule_id"),
             Self::ReasonTooLong { .. } => Some("reason"),
             Self::NotAChoice { .. } => Some("choice"),
             Self::EmptyMessage | Self::MessageTooLong { .. } => Some("text"),
@@ -185,6 +200,7 @@ impl CommandError {
             Self::NoSuchEvent { .. } => Some("up_to_seq"),
             Self::QueueFull { .. }
             | Self::TooManyTerminals { .. }
+            | Self::TooManyRules { .. }
             | Self::MailboxFull
             | Self::Stopping
             | Self::Commit(_)
@@ -207,6 +223,9 @@ impl CommandError {
             }
             Self::NoRuleFor(_) => "allow it once",
             Self::DenialScope => "deny it once",
+            Self::NoRule(_) => "`agentctl permissions list` shows the rules there are",
+            Self::ConfiguredRule(_) => "take it out of [permission] in the configuration",
+            Self::TooManyRules { .. } => "remove some with `agentctl permissions remove`",
             Self::ReasonTooLong { .. } => "say it in fewer words",
             Self::NotAChoice { .. } => "answer with one of the choices, as it is written",
             Self::EmptyMessage => "write something other than white space",

@@ -13,6 +13,7 @@ mod digest;
 mod engine;
 mod error;
 mod model;
+mod rules;
 mod session;
 mod slots;
 mod slow_turns;
@@ -28,6 +29,7 @@ pub use copy::{ImportError, MAX_IMPORT_LINE};
 pub use engine::{Engine, EngineDeps, EngineStats, NewSession, OpenApproval};
 pub use error::{CommandError, Field};
 pub use model::{ModelQuery, ModelSource, ResolvedModel, Role};
+pub use rules::{MAX_RULES, NewRule, RuleFilter};
 pub use session::{
     ApprovalAnswer, Delta, DeltaSource, Participant, QueuedMessage, SessionHandle, SessionUpdate,
     SessionView, StreamEnd, Submission, Submitted,

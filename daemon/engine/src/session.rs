@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use agentd_domain::{
-    ApprovalRequested, Author, Effort, ItemId, PermissionMode, QuestionAsked, QuestionId, Seq,
-    SessionId, SessionRecord, Title, TodoList, TurnId, WorkMode,
+    ApprovalRequested, Author, Effort, ItemId, PermissionMode, PermissionRule, QuestionAsked,
+    QuestionId, Seq, SessionId, SessionRecord, Title, TodoList, TurnId, WorkMode,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -65,6 +65,8 @@ pub struct SessionView {
     pub todo: TodoList,
     /// Calls that wait until somebody says whether they may run.
     pub open_approvals: Vec<ApprovalRequested>,
+    /// Rules that hold in this session only.
+    pub rules: Vec<PermissionRule>,
 }
 
 /// Where the answer to a command goes.
@@ -78,6 +80,7 @@ pub(crate) enum Command {
     Interrupt { turn_id: Option<TurnId>, by: Author, reply: Reply<bool> },
     Answer { question_id: QuestionId, choice: String, by: Author, reply: Reply<Seq> },
     AnswerApproval { answer: ApprovalAnswer, reply: Reply<Seq> },
+    RevokeRule { rule_id: String, by: Author, reply: Reply<Seq> },
     Update { update: SessionUpdate, by: Option<Author>, reply: Reply<SessionView> },
     View { reply: Reply<SessionView> },
     Attach { author: Author, reply: Reply<Joined> },

@@ -1,6 +1,8 @@
 //! What a commit may hold.
 
-use agentd_domain::{ClientMessageId, Event, ItemId, Seq, SessionId, SessionRecord};
+use agentd_domain::{
+    ClientMessageId, Event, ItemId, PermissionRule, Seq, SessionId, SessionRecord,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::Snapshot;
@@ -71,8 +73,22 @@ pub enum Write {
         /// Added position by position; a longer list makes the counter longer.
         by: Vec<u64>,
     },
+    /// Adds a rule of a user or a workspace, or replaces the one of the same id.
+    PutRule(PermissionRule),
+    /// Removes such a rule.
+    DeleteRule {
+        /// Its id.
+        rule_id: String,
+    },
     /// Removes a session with everything under its id.
     DeleteSession(SessionId),
+}
+
+impl Write {
+    /// The rule that it puts.
+    pub fn rule(&self) -> Option<&PermissionRule> {
+        if let Self::PutRule(rule) = self { Some(rule) } else { None }
+    }
 }
 
 /// Numbers that are only ever added to.

@@ -15,7 +15,7 @@ mod sled_store;
 
 use async_trait::async_trait;
 
-use agentd_domain::{ClientMessageId, Event, Seq, SessionId, SessionRecord};
+use agentd_domain::{ClientMessageId, Event, PermissionRule, Seq, SessionId, SessionRecord};
 
 pub use batch::{AcceptedMessage, Batch, Counter, PartialMessage, Write};
 pub use crash_points::CrashPoints;
@@ -154,6 +154,9 @@ pub trait Store: std::fmt::Debug + Send + Sync + 'static {
         until: &str,
         limit: usize,
     ) -> Result<Vec<Counter>, ReadError>;
+
+    /// The rules of users and workspaces, in the order of their ids.
+    async fn rules(&self) -> Result<Vec<PermissionRule>, ReadError>;
 
     /// Sizes.
     async fn stats(&self) -> Result<StoreStats, ReadError>;

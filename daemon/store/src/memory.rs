@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use agentd_domain::{ClientMessageId, Seq, SessionId, SessionRecord};
+use agentd_domain::{ClientMessageId, PermissionRule, Seq, SessionId, SessionRecord};
 use async_trait::async_trait;
 
 use crate::keyspace::{self, Direction, Heads, KeyRange, Keyspace, Purge, Stage, Visit};
@@ -152,6 +152,10 @@ impl Store for MemoryStore {
         limit: usize,
     ) -> Result<Vec<Counter>, ReadError> {
         self.read(|keys| keyspace::counters(keys, after, until, limit))
+    }
+
+    async fn rules(&self) -> Result<Vec<PermissionRule>, ReadError> {
+        self.read(keyspace::rules)
     }
 
     async fn stats(&self) -> Result<StoreStats, ReadError> {

@@ -29,7 +29,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 
-use agentd_domain::{ClientMessageId, Seq, SessionId, SessionRecord};
+use agentd_domain::{ClientMessageId, PermissionRule, Seq, SessionId, SessionRecord};
 use async_trait::async_trait;
 use tokio::sync::{Semaphore, oneshot};
 
@@ -232,6 +232,10 @@ impl Store for SledStore {
     ) -> Result<Vec<Counter>, ReadError> {
         let (after, until) = (after.to_owned(), until.to_owned());
         self.read(move |db| keyspace::counters(db, &after, &until, limit)).await
+    }
+
+    async fn rules(&self) -> Result<Vec<PermissionRule>, ReadError> {
+        self.read(keyspace::rules).await
     }
 
     async fn stats(&self) -> Result<StoreStats, ReadError> {

@@ -31,7 +31,7 @@ pub use builtin::{BuiltinSettings, run_command};
 pub use fs::FileLedger;
 pub use live_output::LiveOutput;
 pub use net::{FetchSettings, NetSettings, SearchEngine, SearchSettings};
-pub use permission::{Permission, PermissionRequest, permit, rules_for};
+pub use permission::{Permission, PermissionRequest, check_rule, permit, rules_for};
 pub use registry::{PreparedCall, RegisterError, Registry, ResolvedCall};
 pub use run::{CallLimits, CallOutcome, plan_call, run_call};
 pub use scheduler::{

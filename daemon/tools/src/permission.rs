@@ -4,6 +4,7 @@
 //! takes away and what the mode `plan` does not let happen is denied, whatever rules say; then rules
 //! that deny, rules that ask, rules that allow; then the mode.
 
+mod check;
 mod programs;
 mod rules;
 mod script;
@@ -13,6 +14,7 @@ use agentd_domain::{
     RuleMatcher, ToolEffect, WorkMode,
 };
 
+pub use check::check_rule;
 use rules::Subject;
 use script::Script;
 

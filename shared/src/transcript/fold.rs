@@ -42,6 +42,11 @@ impl Transcript {
                 self.note(event, NoteKind::WorkModeChanged { mode, by });
                 Change::Session
             }
+            Body::PermissionRuleRevoked(revoked) => {
+                let (rule_id, by) = (revoked.rule_id.clone(), revoked.by.clone());
+                self.note(event, NoteKind::PermissionRuleRevoked { rule_id, by });
+                Change::Session
+            }
             Body::ApprovalRequested(requested) => {
                 self.approvals.push((event.turn_id.clone(), requested.clone()));
                 Change::Approval { approval_id: requested.approval_id.clone() }

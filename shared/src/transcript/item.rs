@@ -289,6 +289,13 @@ pub enum NoteKind {
         /// Who changed it.
         by: Option<v1::Author>,
     },
+    /// A rule of the session holds no longer.
+    PermissionRuleRevoked {
+        /// The rule.
+        rule_id: String,
+        /// Who took it back.
+        by: Option<v1::Author>,
+    },
     /// A model request is tried again; what it had written is void.
     AttemptRestarted {
         /// Number of the attempt, from 2.

@@ -316,8 +316,9 @@ fn an_approval_shows_what_runs_how_to_answer_and_who_did() {
             "    in directory .",
             "    NOT confined: it can do whatever you can",
             "  asked because it starts a program",
-            "  y) allow once  a) always in this session: command ls  n)",
-            "deny (or /deny REASON)",
+            "  y) allow once  a) in this session  w) in this workspace",
+            "n) deny (or /deny REASON)",
+            "  a and w allow from now on: command ls",
             "  /approvals show 1 shows all of it",
             "◆ denied by bob: no",
         ]

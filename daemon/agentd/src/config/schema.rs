@@ -512,6 +512,7 @@ impl Config {
             return Err(BadValue::new(key.to_owned(), problem));
         }
         self.otel.check()?;
+        self.permission.check()?;
         self.sandbox.check()?;
         self.tools.check()?;
         self.provider.check("provider")?;
@@ -546,6 +547,7 @@ impl Config {
             budget: self.budget.engine(),
             slow_turn: Duration::from_millis(*slow_turn_ms),
             permission_mode: self.permission.mode,
+            rules: self.permission.engine_rules().into(),
             approval_timeout: Duration::from_millis(self.permission.approval_timeout_ms),
             ..EngineConfig::default()
         }

@@ -80,6 +80,10 @@ pub const TEMPLATE: &str = r#"# agentd and its clients. Every key may be left ou
 [permission]
 #mode = "ask"            # of new sessions that say nothing: plan, ask, auto-edit, full
 #approval_timeout_ms = 600000  # a call that nobody has allowed by then is denied
+#rules = []              # for all sessions, beside what `agentctl permissions` makes; deny before ask before allow:
+#                        # { effect = "deny", about = { kind = "command", argv = ["git", "push"], more = true } }
+#                        # kinds: command (more: any words may follow), path (glob, access = "read" or "write"),
+#                        # host (host = "*.example.org"), tool (name), mcp_server (server)
 
 [sandbox]
 #backend = "auto"        # what programs that agents run are shut in by: bubblewrap, else landlock, else nothing runs;

@@ -3,9 +3,11 @@
 use std::str::FromStr;
 
 use agentd_domain::{
-    ApprovalScope, Author, Delivery, Effort, IdError, PermissionMode, Priority, Title, WorkMode,
+    ApprovalScope, Author, Delivery, Effort, IdError, PathAccess, PermissionMode, Priority,
+    RuleEffect, RuleMatcher, Title, WorkMode,
 };
 use agentd_proto::v1;
+use agentd_proto::v1::rule_matcher::Matcher;
 use tonic::Status;
 
 use super::caller::tagged;
@@ -161,12 +163,55 @@ pub(super) fn approval_scope(field: &str, number: i32) -> Result<ApprovalScope, 
     match v1::ApprovalScope::try_from(number) {
         Ok(v1::ApprovalScope::Unspecified | v1::ApprovalScope::Once) => Ok(ApprovalScope::Once),
         Ok(v1::ApprovalScope::Session) => Ok(ApprovalScope::Session),
+        Ok(v1::ApprovalScope::Workspace) => Ok(ApprovalScope::Workspace),
         Err(_unknown) => Err(bad_field(
             field,
             &format!("{number} is not a scope"),
-            "use APPROVAL_SCOPE_ONCE or APPROVAL_SCOPE_SESSION",
+            "use APPROVAL_SCOPE_ONCE, APPROVAL_SCOPE_SESSION or APPROVAL_SCOPE_WORKSPACE",
         )),
     }
+}
+
+/// Reads what a rule says.
+pub(super) fn rule_effect(field: &str, number: i32) -> Result<RuleEffect, Status> {
+    match v1::RuleEffect::try_from(number) {
+        Ok(v1::RuleEffect::Allow) => Ok(RuleEffect::Allow),
+        Ok(v1::RuleEffect::Ask) => Ok(RuleEffect::Ask),
+        Ok(v1::RuleEffect::Deny) => Ok(RuleEffect::Deny),
+        Ok(v1::RuleEffect::Unspecified) | Err(_) => Err(bad_field(
+            field,
+            &format!("{number} is not what a rule says"),
+            "use RULE_EFFECT_ALLOW, RULE_EFFECT_ASK or RULE_EFFECT_DENY",
+        )),
+    }
+}
+
+/// Reads what a rule is about.
+pub(super) fn rule_matcher(
+    field: &str,
+    matcher: Option<v1::RuleMatcher>,
+) -> Result<RuleMatcher, Status> {
+    let path = |glob, access| RuleMatcher::Path { glob, access };
+    let matcher = match matcher.and_then(|matcher| matcher.matcher) {
+        Some(Matcher::Tool(name)) => RuleMatcher::Tool { name },
+        Some(Matcher::ReadGlob(glob)) => path(glob, PathAccess::Read),
+        Some(Matcher::WriteGlob(glob)) => path(glob, PathAccess::Write),
+        Some(Matcher::Command(v1::CommandMatcher { argv, more })) => {
+            RuleMatcher::Command { argv, more }
+        }
+        Some(Matcher::Host(host)) => RuleMatcher::Host { host },
+        Some(Matcher::McpServer(server)) => RuleMatcher::McpServer { server },
+        None => {
+            return Err(bad_field(
+                field,
+                "it does not say what the rule is about",
+                "name a tool, files, a command, a host or an MCP server",
+            ));
+        }
+    };
+    agentd_tools::check_rule(&matcher)
+        .map_err(|problem| bad_field(field, &problem, "correct the rule"))?;
+    Ok(matcher)
 }
 
 /// Reads how important a message is.

@@ -20,6 +20,10 @@ const SCOPES: &[(&str, Scope)] = &[
     ("/agentd.v1.TurnService/AnswerQuestion", Scope::Chat),
     ("/agentd.v1.ApprovalService/ListApprovals", Scope::Read),
     ("/agentd.v1.ApprovalService/AnswerApproval", Scope::Chat),
+    ("/agentd.v1.PermissionService/ListRules", Scope::Read),
+    // They hold for the turns of others too.
+    ("/agentd.v1.PermissionService/AddRule", Scope::Admin),
+    ("/agentd.v1.PermissionService/DeleteRule", Scope::Admin),
     ("/agentd.v1.EventService/Attach", Scope::Read),
     ("/agentd.v1.EventService/ListEvents", Scope::Read),
     // One's own place in a session.

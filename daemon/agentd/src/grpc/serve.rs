@@ -56,6 +56,7 @@ impl Services {
         use v1::diagnostics_service_server::DiagnosticsServiceServer;
         use v1::event_service_server::EventServiceServer;
         use v1::model_service_server::ModelServiceServer;
+        use v1::permission_service_server::PermissionServiceServer;
         use v1::sandbox_service_server::SandboxServiceServer;
         use v1::session_service_server::SessionServiceServer;
         use v1::turn_service_server::TurnServiceServer;
@@ -68,6 +69,7 @@ impl Services {
             .add_service(bounded!(SessionServiceServer::new(service.clone())))
             .add_service(bounded!(TurnServiceServer::new(service.clone())))
             .add_service(bounded!(ApprovalServiceServer::new(service.clone())))
+            .add_service(bounded!(PermissionServiceServer::new(service.clone())))
             .add_service(bounded!(EventServiceServer::new(service.clone())))
             .add_service(bounded!(DiagnosticsServiceServer::new(service.clone())))
             .add_service(bounded!(ModelServiceServer::new(service.clone())))

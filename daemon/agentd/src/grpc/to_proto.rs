@@ -15,7 +15,7 @@ pub(super) use endpoint::endpoint;
 pub(super) use event::{delta, event, presence};
 pub(super) use item::question_asked;
 pub(super) use model::{model, role};
-pub(super) use permission::requested as approval_requested;
+pub(super) use permission::{requested as approval_requested, rule};
 pub(super) use sandbox::sandbox;
 pub(super) use session::{participant, queued_message, record, view};
 pub(super) use todo::list as todo_list;

@@ -21,6 +21,7 @@ mod limits;
 mod long_sessions;
 mod models;
 mod overload;
+mod permissions;
 mod queue;
 mod recovery;
 mod remote_access;

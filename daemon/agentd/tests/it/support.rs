@@ -43,6 +43,7 @@ pub(crate) fn kind(body: &Body) -> &'static str {
         Body::ApprovalResolved(_) => "approval resolved",
         Body::PermissionModeChanged(_) => "permission mode",
         Body::WorkModeChanged(_) => "work mode",
+        Body::PermissionRuleRevoked(_) => "rule revoked",
         Body::EffortChanged(_) => "effort",
         Body::MessageExpired(_) => "expired",
         Body::TodoListChanged(_) => "todo",

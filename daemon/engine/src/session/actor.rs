@@ -36,6 +36,7 @@ use super::{Command, Gauges, Reply, decide, load};
 use crate::config::{AutoResume, EngineConfig};
 use crate::error::CommandError;
 use crate::model::ModelSource;
+use crate::rules::RuleBook;
 use crate::slots::{Ticket, TurnSlots};
 use crate::slow_turns::SlowTurnTally;
 use crate::tasks::Tasks;
@@ -66,6 +67,8 @@ pub(crate) struct SessionDeps {
     pub(crate) slots: TurnSlots,
     pub(crate) spending: Arc<Spending>,
     pub(crate) slow_turns: SlowTurnTally,
+    /// Rules of users and workspaces.
+    pub(crate) rules: RuleBook,
 }
 
 impl SessionDeps {

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use agentd_domain::{
     Action, ApprovalDecision, ApprovalId, ApprovalRequested, ApprovalResolved, ApprovalScope,
-    Author, CallId, PermissionMode, PermissionModeChanged, PermissionRule, TimestampMs, WorkMode,
-    WorkModeChanged,
+    Author, CallId, PermissionMode, PermissionModeChanged, PermissionRule, PermissionRuleRevoked,
+    TimestampMs, WorkMode, WorkModeChanged,
 };
 
 use super::decide::Draft;
@@ -122,15 +122,30 @@ pub(crate) fn answer(
     }
     let rules = match scope {
         ApprovalScope::Once => Vec::new(),
-        ApprovalScope::Session if !allow => return Err(CommandError::DenialScope),
-        ApprovalScope::Session if request.rules.is_empty() => {
+        ApprovalScope::Session | ApprovalScope::Workspace if !allow => {
+            return Err(CommandError::DenialScope);
+        }
+        ApprovalScope::Session | ApprovalScope::Workspace if request.rules.is_empty() => {
             return Err(CommandError::NoRuleFor(approval_id));
         }
-        ApprovalScope::Session => request.rules.clone(),
+        ApprovalScope::Session | ApprovalScope::Workspace => request.rules.clone(),
     };
     let decision = if allow { ApprovalDecision::Allow } else { ApprovalDecision::Deny };
     let resolved = ApprovalResolved { approval_id, decision, scope, reason, by: Some(by), rules };
     Ok(vec![Draft::of(turn_id, resolved)])
+}
+
+/// Takes a rule of the session back.
+pub(crate) fn revoke(
+    state: &SessionState,
+    rule_id: String,
+    by: Author,
+) -> Result<Vec<Draft>, CommandError> {
+    if state.rules.iter().any(|rule| rule.rule_id == rule_id) {
+        Ok(vec![Draft::plain(PermissionRuleRevoked { rule_id, by })])
+    } else {
+        Err(CommandError::NoRule(rule_id))
+    }
 }
 
 /// Denies what nobody has answered in time.

@@ -181,6 +181,9 @@ impl SessionState {
                 }
             }
             EventBody::ApprovalResolved(resolved) => self.approval_resolved(resolved, event),
+            EventBody::PermissionRuleRevoked(revoked) => {
+                self.rules.retain(|rule| rule.rule_id != revoked.rule_id);
+            }
             EventBody::MessageExpired(expired) => {
                 self.queue.retain(|queued| queued.item_id != expired.item_id);
             }
@@ -307,7 +310,8 @@ impl SessionState {
         self.resolved.push((*approval_id, by.clone()));
         self.resolved.drain(..self.resolved.len().saturating_sub(MAX_RESOLVED));
         match scope {
-            ApprovalScope::Once => {}
+            // Those of a workspace are stored beside the sessions.
+            ApprovalScope::Once | ApprovalScope::Workspace => {}
             ApprovalScope::Session => {
                 let session_id = self.record.session_id;
                 self.rules.extend(rules.iter().enumerate().map(|(number, matcher)| {
@@ -348,6 +352,7 @@ impl SessionState {
                 | EventBody::Notice(_)
                 | EventBody::ApprovalRequested(_)
                 | EventBody::ApprovalResolved(_)
+                | EventBody::PermissionRuleRevoked(_)
         )
     }
 

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use agentd_domain::{
     Action, ActionTarget, ApprovalDecision, ApprovalId, ApprovalRequested, ApprovalResolved,
-    ApprovalScope, Capabilities, ErrorKind, EventBody, PermissionMode, SessionId, ToolCallFinished,
-    ToolCallStarted, ToolEffect, ToolResult, ToolSpec,
+    ApprovalScope, Capabilities, ErrorKind, EventBody, PermissionMode, RuleEffect, RuleMatcher,
+    RuleScope, SessionId, ToolCallFinished, ToolCallStarted, ToolEffect, ToolResult, ToolSpec,
 };
-use agentd_engine::{ApprovalAnswer, AutoResume, CommandError, Engine, SessionUpdate};
+use agentd_engine::{
+    ApprovalAnswer, AutoResume, CommandError, Engine, NewRule, RuleFilter, SessionUpdate,
+};
 use agentd_tools::{Tool, ToolContext};
 use async_trait::async_trait;
 use tokio::sync::watch;
@@ -395,4 +397,93 @@ async fn an_imported_file_permits_nothing() {
     world.send(&engine, copy, "go").await;
     bob.until_kind("approval_requested", 2).await;
     assert_eq!(fetch.runs().len(), 1, "the call of the first session");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rule_of_the_workspace_holds_in_its_other_sessions_also_after_a_restart() {
+    let (world, fetch) = asking();
+    let engine = world.engine();
+    let id = world.session(&engine).await;
+    let mut ann = Terminal::attach(&engine, id, "ann").await;
+    world.script(vec![Step::Call(vec![("fetch", r#"{"host":"a.example"}"#)])]);
+    world.send(&engine, id, "go").await;
+    ann.until_kind("approval_requested", 1).await;
+    let approval_id = requests(&ann)[0].approval_id;
+    say(&engine, id, approval_id, (true, ApprovalScope::Workspace, ""), "ann").await.unwrap();
+    ann.until_kind("turn_completed", 1).await;
+    drop(ann);
+    world.crash(engine).await;
+    let engine = world.engine();
+    engine.resume_unfinished().await.unwrap();
+    let rules = engine.rules(&RuleFilter::All).await.unwrap();
+    let [rule] = rules.as_slice() else { panic!("{rules:?}") };
+    assert_eq!(rule.matcher, RuleMatcher::Host { host: "a.example".to_owned() });
+    assert!(matches!(rule.scope, RuleScope::Workspace { .. }), "{rule:?}");
+    assert_eq!(rule.by, Some(author("ann")));
+    let other = world.session(&engine).await;
+    let mut bob = Terminal::attach(&engine, other, "bob").await;
+    let calls = vec![("fetch", r#"{"host":"a.example"}"#), ("fetch", r#"{"host":"b.example"}"#)];
+    world.script(vec![Step::Call(calls)]);
+    world.send(&engine, other, "go").await;
+    bob.until_kind("approval_requested", 1).await;
+    bob.until_kind("tool_call_started", 1).await;
+    assert_eq!(fetch.runs().len(), 2, "the one that is asked about waits");
+    // Taken back, it holds no longer.
+    engine.delete_rule(&rule.rule_id, None, &author("ann")).await.unwrap();
+    let gone = engine.delete_rule(&rule.rule_id, None, &author("ann")).await;
+    assert!(matches!(gone, Err(CommandError::NoRule(_))), "{gone:?}");
+    let approval_id = requests(&bob)[0].approval_id;
+    say(&engine, other, approval_id, ALLOW, "bob").await.unwrap();
+    bob.until_kind("turn_completed", 1).await;
+    world.script(vec![Step::Call(vec![("fetch", r#"{"host":"a.example"}"#)])]);
+    world.send(&engine, other, "again").await;
+    bob.until_kind("approval_requested", 2).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rule_that_denies_holds_whatever_the_mode_and_names_itself() {
+    let (world, fetch) = asking();
+    let engine = world.engine();
+    let id = world.session(&engine).await;
+    let deny = || NewRule {
+        effect: RuleEffect::Deny,
+        matcher: RuleMatcher::Host { host: "*.evil.example".to_owned() },
+        workspace: None,
+        by: author("ann"),
+    };
+    let rule = engine.add_rule(deny()).await.unwrap();
+    assert_eq!(engine.add_rule(deny()).await.unwrap(), rule, "said twice it is one rule");
+    let full =
+        SessionUpdate { permission_mode: Some(PermissionMode::Full), ..SessionUpdate::default() };
+    engine.update(id, full, Some(author("ann"))).await.unwrap();
+    let mut ann = Terminal::attach(&engine, id, "ann").await;
+    world.script(vec![Step::Call(vec![("fetch", r#"{"host":"a.evil.example"}"#)])]);
+    world.send(&engine, id, "go").await;
+    ann.until_kind("turn_completed", 1).await;
+    let (code, output) = results(&ann).remove(0);
+    assert_eq!((code.as_str(), fetch.runs().len()), ("PERMISSION_DENIED", 0));
+    assert!(output.contains("'deny host *.evil.example'"), "{output}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rule_of_the_session_can_be_taken_back() {
+    let (world, _fetch) = asking();
+    let engine = world.engine();
+    let id = world.session(&engine).await;
+    let mut ann = Terminal::attach(&engine, id, "ann").await;
+    let call = || vec![Step::Call(vec![("fetch", r#"{"host":"a.example"}"#)])];
+    world.script(call());
+    world.send(&engine, id, "go").await;
+    ann.until_kind("approval_requested", 1).await;
+    let approval_id = requests(&ann)[0].approval_id;
+    say(&engine, id, approval_id, (true, ApprovalScope::Session, ""), "ann").await.unwrap();
+    ann.until_kind("turn_completed", 1).await;
+    let rules = engine.rules(&RuleFilter::Session(id)).await.unwrap();
+    assert_eq!(rules.len(), 1);
+    assert_eq!(engine.rules(&RuleFilter::All).await.unwrap(), [], "it is the session's");
+    engine.delete_rule(&rules[0].rule_id, Some(id), &author("bob")).await.unwrap();
+    assert_eq!(engine.rules(&RuleFilter::Session(id)).await.unwrap(), []);
+    world.script(call());
+    world.send(&engine, id, "again").await;
+    ann.until_kind("approval_requested", 2).await;
 }

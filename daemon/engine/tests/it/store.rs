@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Mutex;
 
-use agentd_domain::{ClientMessageId, Seq, SessionId, SessionRecord};
+use agentd_domain::{ClientMessageId, PermissionRule, Seq, SessionId, SessionRecord};
 use agentd_store::{
     AcceptedMessage, BackupError, BackupReport, Batch, CommitError, Counter, MemoryStore, Page,
     PageLimit, PartialMessage, ReadError, SessionCursor, SessionPage, Snapshot, Store, StoreStats,
@@ -124,6 +124,10 @@ impl Store for FaultyStore {
         limit: PageLimit,
     ) -> Result<Page, ReadError> {
         self.inner.events_before(id, before, limit).await
+    }
+
+    async fn rules(&self) -> Result<Vec<PermissionRule>, ReadError> {
+        self.inner.rules().await
     }
 
     async fn session(&self, id: SessionId) -> Result<Option<SessionRecord>, ReadError> {

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use agentd_domain::{ItemId, Seq, SessionId};
+use agentd_domain::{
+    ItemId, PermissionRule, RuleEffect, RuleMatcher, RuleScope, Seq, SessionId, TimestampMs,
+};
 use tokio::task::JoinSet;
 
 use crate::conformance::sample::{ALL, append, events, record, session_id};
@@ -145,6 +147,31 @@ pub async fn counters_are_listed_by_name_and_outlive_sessions(store: Arc<dyn Sto
         let found: Vec<_> = found.iter().map(|counter| counter.name.as_str()).collect();
         assert_eq!(found, expected, "{after}..{until}");
     }
+}
+
+/// A rule is there until it is removed, whatever happens to sessions.
+pub async fn rules_are_replaced_removed_and_outlive_sessions(store: Arc<dyn Store>) {
+    // An id whose bytes look like a session's.
+    let id = SessionId::from_bytes(*b"0123456789abcdef");
+    let rule = |rule_id: &str, effect| PermissionRule {
+        rule_id: rule_id.to_owned(),
+        effect,
+        matcher: RuleMatcher::Tool { name: "t".to_owned() },
+        scope: RuleScope::User,
+        by: None,
+        at: TimestampMs(1),
+    };
+    let kept = rule("0123456789abcdef", RuleEffect::Deny);
+    for put in [rule("b", RuleEffect::Ask), rule("0123456789abcdef", RuleEffect::Ask)] {
+        store.commit(Batch::of(Write::PutRule(put))).await.unwrap();
+    }
+    store.commit(append(id, 1, 3)).await.unwrap();
+    let mut batch = Batch::of(Write::DeleteSession(id));
+    batch.writes.push(Write::PutRule(kept.clone()));
+    batch.writes.push(Write::DeleteRule { rule_id: "b".to_owned() });
+    batch.writes.push(Write::DeleteRule { rule_id: "none".to_owned() });
+    store.commit(batch).await.unwrap();
+    assert_eq!(store.rules().await.unwrap(), [kept]);
 }
 
 /// Nothing is left under the id, and the id can be used again.

@@ -20,6 +20,8 @@ impl Key {
     pub(crate) const INDEX: u8 = b'i';
     pub(crate) const SNAPSHOT: u8 = b'n';
     pub(crate) const PARTIAL: u8 = b'p';
+    /// What users permit and forbid in all sessions, or in those of a workspace.
+    pub(crate) const RULE: u8 = b'r';
     pub(crate) const SESSION: u8 = b's';
     pub(crate) const UNFINISHED: u8 = b'u';
 
@@ -72,7 +74,13 @@ impl Key {
         key
     }
 
-    /// The session of any key but those of the index, of counters and of meta records.
+    pub(crate) fn rule(rule_id: &str) -> Vec<u8> {
+        let mut key = vec![Self::RULE];
+        key.extend_from_slice(rule_id.as_bytes());
+        key
+    }
+
+    /// The session of any key but those of the index, of counters, rules and meta records.
     pub(crate) fn session_of(key: &[u8]) -> Option<SessionId> {
         let bytes = key.get(1..17)?;
         Some(SessionId::from_bytes(bytes.try_into().ok()?))

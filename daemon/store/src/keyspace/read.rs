@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::{Bound, ControlFlow};
 
-use agentd_domain::{ClientMessageId, Event, Seq, SessionId, SessionRecord};
+use agentd_domain::{ClientMessageId, Event, PermissionRule, Seq, SessionId, SessionRecord};
 
 use crate::keyspace::{Direction, Key, Keyspace, after, open_value, read_json, under};
 use crate::{
@@ -240,6 +240,20 @@ pub(crate) fn counters(
         if found.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
     Ok(found)
+}
+
+/// All rules, in the order of their ids. One that is damaged is an error: it may be what forbids.
+pub(crate) fn rules(keys: &impl Keyspace) -> Result<Vec<PermissionRule>, ReadError> {
+    let mut found = Vec::new();
+    let mut damage = None;
+    keys.scan(under(&[Key::RULE]), Direction::Forward, &mut |_key, value| {
+        match read_json(value, "permission rule") {
+            Ok(rule) => found.push(rule),
+            Err(error) => damage = Some(error),
+        }
+        if damage.is_none() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    damage.map_or(Ok(found), Err)
 }
 
 pub(crate) fn unfinished(keys: &impl Keyspace) -> Result<Vec<SessionId>, ReadError> {

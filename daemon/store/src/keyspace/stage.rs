@@ -147,6 +147,11 @@ impl<'a, K: Keyspace> Stage<'a, K> {
                 Ok(())
             }
             Write::AddToCounter { name, by } => self.add_to_counter(&name, &by),
+            Write::PutRule(rule) => self.put_json(Key::rule(&rule.rule_id), &rule),
+            Write::DeleteRule { rule_id } => {
+                self.remove(Key::rule(&rule_id));
+                Ok(())
+            }
             Write::DeleteSession(id) => self.delete(id),
         }
     }
@@ -238,7 +243,7 @@ impl<'a, K: Keyspace> Stage<'a, K> {
     /// Removes what earlier batches of this stage put under the session.
     fn remove_staged(&mut self, id: SessionId) {
         let owned = |key: &&Vec<u8>| {
-            let of_no_session = [Key::INDEX, Key::META, Key::COUNTER];
+            let of_no_session = [Key::INDEX, Key::META, Key::COUNTER, Key::RULE];
             key.first().is_some_and(|kind| !of_no_session.contains(kind))
                 && Key::session_of(key) == Some(id)
         };

@@ -106,6 +106,7 @@ type IsSound = fn(&[u8]) -> bool;
 /// The records beside logs and index, and what makes one sound.
 const RECORDS: &[(u8, IsSound)] = &[
     (Key::META, |value| open_value(value).is_some()),
+    (Key::RULE, |value| read_json::<agentd_domain::PermissionRule>(value, "").is_ok()),
     (Key::COUNTER, |value| read_json::<Vec<u64>>(value, "").is_ok()),
     (Key::ACCEPTED, |value| read_json::<crate::AcceptedMessage>(value, "").is_ok()),
     (Key::CURSOR, |value| read_json::<Seq>(value, "").is_ok()),

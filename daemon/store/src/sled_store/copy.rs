@@ -77,7 +77,8 @@ pub(crate) fn copy(
         copy.logs_without_entry()?;
     }
     copy.side_records()?;
-    copy.counters()?;
+    copy.of_no_session(Key::COUNTER)?;
+    copy.of_no_session(Key::RULE)?;
     copy.sink.put(Key::meta(COMMITS), seal(&copy.copied.commits.to_be_bytes()))?;
     copy.sink.finish()?;
     set_version(target, VERSION).map_err(CopyError::Write)?;
@@ -250,10 +251,10 @@ impl Copy<'_> {
         Ok(())
     }
 
-    /// Counters belong to no session. In a backup they may be ahead of the logs by what was committed
-    /// while it was made.
-    fn counters(&mut self) -> Result<(), CopyError> {
-        let mut walk = self.mode.walk(self.source, Key::COUNTER);
+    /// Counters and rules belong to no session. In a backup they may be ahead of the logs by what was
+    /// committed while it was made.
+    fn of_no_session(&mut self, kind: u8) -> Result<(), CopyError> {
+        let mut walk = self.mode.walk(self.source, kind);
         while let Some((key, value)) = walk.next()? {
             if open_value(&value).is_some() {
                 self.sink.put(key.to_vec(), value.to_vec())?;

@@ -3,9 +3,9 @@
 use agentd_domain::{
     AssistantMessage, AttemptRestarted, ContextTrimmed, EffortChanged, Event, EventBody,
     MessageAccepted, MessageExpired, MessageWithdrawn, MessagesDelivered, ModelChanged, Notice,
-    PermissionModeChanged, QuestionAnswered, SessionCreated, SessionRenamed, TurnCompleted,
-    TurnFailed, TurnInterrupted, TurnResumed, TurnStarted, TurnSuspended, UnknownEvent,
-    UsageRecorded, WorkModeChanged,
+    PermissionModeChanged, PermissionRuleRevoked, QuestionAnswered, SessionCreated, SessionRenamed,
+    TurnCompleted, TurnFailed, TurnInterrupted, TurnResumed, TurnStarted, TurnSuspended,
+    UnknownEvent, UsageRecorded, WorkModeChanged,
 };
 use agentd_engine::{Delta, DeltaSource, Participant};
 use agentd_proto::v1;
@@ -101,6 +101,12 @@ fn body(body: &EventBody) -> Body {
             Body::WorkModeChanged(v1::WorkModeChanged {
                 mode: permission::work_mode(*mode).into(),
                 by: by.as_ref().map(item::author),
+            })
+        }
+        EventBody::PermissionRuleRevoked(PermissionRuleRevoked { rule_id, by }) => {
+            Body::PermissionRuleRevoked(v1::PermissionRuleRevoked {
+                rule_id: rule_id.clone(),
+                by: Some(item::author(by)),
             })
         }
         EventBody::ApprovalRequested(requested) => {

@@ -2,9 +2,10 @@
 
 use agentd_domain::{
     ApprovalDecision, ApprovalRequested, ApprovalResolved, ApprovalScope, PathAccess,
-    PermissionMode, RuleMatcher, WorkMode,
+    PermissionMode, PermissionRule, RuleEffect, RuleMatcher, RuleScope, WorkMode,
 };
 use agentd_proto::v1;
+use agentd_proto::v1::permission_rule::Scope;
 use agentd_proto::v1::rule_matcher::Matcher;
 
 use super::{item, tool};
@@ -54,6 +55,7 @@ pub(super) fn resolved(resolved: &ApprovalResolved) -> v1::ApprovalResolved {
     let scope = match scope {
         ApprovalScope::Once => v1::ApprovalScope::Once,
         ApprovalScope::Session => v1::ApprovalScope::Session,
+        ApprovalScope::Workspace => v1::ApprovalScope::Workspace,
     };
     v1::ApprovalResolved {
         approval_id: approval_id.to_string(),
@@ -62,6 +64,27 @@ pub(super) fn resolved(resolved: &ApprovalResolved) -> v1::ApprovalResolved {
         reason: reason.clone(),
         by: by.as_ref().map(item::author),
         rules: rules.iter().map(matcher).collect(),
+    }
+}
+
+pub(crate) fn rule(rule: &PermissionRule) -> v1::PermissionRule {
+    let PermissionRule { rule_id, effect, matcher, scope, by, at } = rule;
+    let effect = match effect {
+        RuleEffect::Allow => v1::RuleEffect::Allow,
+        RuleEffect::Ask => v1::RuleEffect::Ask,
+        RuleEffect::Deny => v1::RuleEffect::Deny,
+    };
+    v1::PermissionRule {
+        rule_id: rule_id.clone(),
+        effect: effect.into(),
+        matcher: Some(self::matcher(matcher)),
+        scope: match scope {
+            RuleScope::User => None,
+            RuleScope::Workspace { root } => Some(Scope::Workspace(root.clone())),
+            RuleScope::Session { session_id } => Some(Scope::SessionId(session_id.to_string())),
+        },
+        by: by.as_ref().map(item::author),
+        at_ms: at.0,
     }
 }
 

@@ -1,12 +1,17 @@
 //! Calls that wait until somebody says whether they may run.
 
+use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use agentd_domain::{ApprovalDecision, ApprovalResolved, Event, EventBody};
+use agentd_domain::{ApprovalDecision, ApprovalResolved, ApprovalScope, Event, EventBody, Seq};
+use agentd_store::Write;
 use tokio::sync::oneshot;
 
 use super::Actor;
-use crate::session::approvals::{self, Ask, Standing};
+use crate::error::CommandError;
+use crate::rules;
+use crate::session::approvals::{self, ApprovalAnswer, Ask, Standing};
+use crate::session::decide::Draft;
 use crate::turn::Verdict;
 
 impl Actor {
@@ -35,6 +40,28 @@ impl Actor {
         }
     }
 
+    /// Answers an approval. What it permits in the workspace becomes durable with it.
+    pub(super) async fn answer_approval(
+        &mut self,
+        answer: ApprovalAnswer,
+    ) -> Result<Seq, CommandError> {
+        let (scope, by) = (answer.scope, answer.by.clone());
+        let drafts = approvals::answer(&self.state, answer)?;
+        let mut new = Vec::new();
+        if scope == ApprovalScope::Workspace {
+            let root = rules::root_of(Path::new(&self.state.record.workspace)).await;
+            let at = self.deps.clock.now();
+            let id = || self.deps.ids.item_id(at).to_string();
+            for Draft { body, .. } in &drafts {
+                if let EventBody::ApprovalResolved(resolved) = body {
+                    new = self.deps.rules.missing(&resolved.rules, &root, &by, at, id)?;
+                }
+            }
+        }
+        let writes = new.into_iter().map(Write::PutRule).collect();
+        self.record(drafts, writes).await
+    }
+
     /// Tells the turn what has come of its approvals, and what holds for its next calls.
     pub(super) fn permissions_changed(&mut self, events: &[Event]) {
         for event in events {
@@ -44,7 +71,9 @@ impl Actor {
                         let _cancelled = waiting.send(verdict(resolved));
                     }
                 }
-                EventBody::PermissionModeChanged(_) | EventBody::WorkModeChanged(_) => {}
+                EventBody::PermissionModeChanged(_)
+                | EventBody::PermissionRuleRevoked(_)
+                | EventBody::WorkModeChanged(_) => {}
                 _ => continue,
             }
             self.standing.send_replace(Standing::of(&self.state));

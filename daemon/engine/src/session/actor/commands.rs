@@ -35,7 +35,10 @@ impl Actor {
                 let _left = reply.send(self.record_all(drafts).await);
             }
             Command::AnswerApproval { answer, reply } => {
-                let drafts = approvals::answer(&self.state, answer);
+                let _left = reply.send(self.answer_approval(answer).await);
+            }
+            Command::RevokeRule { rule_id, by, reply } => {
+                let drafts = approvals::revoke(&self.state, rule_id, by);
                 let _left = reply.send(self.record_all(drafts).await);
             }
             Command::Update { update, by, reply } => {
@@ -167,6 +170,7 @@ impl Actor {
                 .collect(),
             participants: self.participants(),
             todo: self.state.todo.clone(),
+            rules: self.state.rules.clone(),
             open_approvals: self
                 .state
                 .turn
@@ -217,7 +221,8 @@ pub(super) fn refuse(command: Command, error: impl FnOnce() -> CommandError) {
         Command::Submit { reply, .. } => reply.send(Err(error())).is_err(),
         Command::Withdraw { reply, .. }
         | Command::Answer { reply, .. }
-        | Command::AnswerApproval { reply, .. } => reply.send(Err(error())).is_err(),
+        | Command::AnswerApproval { reply, .. }
+        | Command::RevokeRule { reply, .. } => reply.send(Err(error())).is_err(),
         Command::Interrupt { reply, .. } => reply.send(Err(error())).is_err(),
         Command::Resync { reply, .. } | Command::Delete { reply } => {
             reply.send(Err(error())).is_err()

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use agentd_domain::{ErrorReport, Event, EventBody, Seq};
+use agentd_domain::{ErrorReport, Event, EventBody, PermissionRule, Seq};
 use agentd_store::{Batch, CommitError, Write};
 use tokio::time::Instant;
 
@@ -50,6 +50,7 @@ impl Actor {
         if !events.is_empty() {
             writes.insert(0, Write::Append { session_id: self.id, events: events.clone() });
         }
+        let rules: Vec<PermissionRule> = writes.iter().filter_map(Write::rule).cloned().collect();
         if let Err(error) = self.deps.store.commit(Batch::from(writes)).await {
             self.out_of_step |= match error {
                 CommitError::OutOfOrder { .. }
@@ -67,6 +68,8 @@ impl Actor {
         self.marked_unfinished = unfinished;
         self.state = next;
         self.count_queue();
+        // First: what the answer lets go on is held to them.
+        self.deps.rules.insert(rules);
         self.permissions_changed(&events);
         if closes_live {
             self.live = None;

@@ -1,0 +1,245 @@
+//! `agentctl permissions`: rules about what agents may do by themselves.
+
+use std::path::PathBuf;
+
+use agentd_proto::v1;
+use agentd_proto::v1::permission_rule::Scope;
+use agentd_proto::v1::rule_matcher::Matcher;
+use agentd_shared::Client;
+use clap::{Args, Subcommand};
+
+use crate::app::{App, rpc_failure};
+use crate::approval_text::{self, visible};
+use crate::exit::{Exit, Failure};
+use crate::ids;
+use crate::json::RuleView;
+
+/// Columns of a path or a name.
+const NAME_WIDTH: usize = 60;
+
+const ABOUT: &str = "\
+What a rule is about:
+  command PROGRAM [WORD...] [*]  programs; after a * any words may follow
+  write GLOB, read GLOB          files, relative to the workspace
+  host HOST                      example.org, *.example.org for all below
+  tool NAME, mcp SERVER          all calls of a tool, of a server's tools
+
+A rule that denies counts before one that asks, and that before one that
+allows.";
+
+/// Commands about rules.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PermissionsCommand {
+    /// List rules: all, or those that hold in a workspace or a session
+    List(ListArgs),
+    /// Let agents do something without asking
+    #[command(after_help = ABOUT)]
+    Allow(RuleArgs),
+    /// Have agents ask for something, whatever the mode
+    #[command(after_help = ABOUT)]
+    Ask(RuleArgs),
+    /// Keep agents from something, whatever the mode
+    #[command(after_help = ABOUT)]
+    Deny(RuleArgs),
+    /// Take a rule back
+    Remove(RemoveArgs),
+}
+
+/// Options of `permissions list`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ListArgs {
+    /// Those that hold in this directory's sessions
+    #[arg(long, value_name = "DIR", conflicts_with = "session")]
+    workspace: Option<PathBuf>,
+    /// Those that hold in this session, its own among them
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What a rule is about, and where it holds.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct RuleArgs {
+    /// Only in the sessions of this directory
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+    /// What it is about
+    #[arg(
+        value_name = "ABOUT",
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    about: Vec<String>,
+}
+
+/// Options of `permissions remove`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct RemoveArgs {
+    /// Rule by id, as the list shows it
+    #[arg(value_name = "RULE")]
+    rule: String,
+    /// The session, for a rule of a session
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+}
+
+/// Runs a command about rules.
+pub(super) async fn run(command: &PermissionsCommand, app: &App) -> Result<Exit, Failure> {
+    let client = app.client().await?;
+    match command {
+        PermissionsCommand::List(args) => list(&client, app, args).await,
+        PermissionsCommand::Allow(args) => add(&client, app, v1::RuleEffect::Allow, args).await,
+        PermissionsCommand::Ask(args) => add(&client, app, v1::RuleEffect::Ask, args).await,
+        PermissionsCommand::Deny(args) => add(&client, app, v1::RuleEffect::Deny, args).await,
+        PermissionsCommand::Remove(args) => remove(&client, app, args).await,
+    }
+}
+
+async fn list(client: &Client, app: &App, args: &ListArgs) -> Result<Exit, Failure> {
+    let request = v1::ListRulesRequest {
+        session_id: session(client, args.session.as_deref()).await?,
+        workspace: absolute(args.workspace.as_ref())?,
+    };
+    let answer = client.permission().list_rules(request).await;
+    let rules = answer.map_err(|status| rpc_failure("cannot list the rules", status))?;
+    let rules = rules.into_inner().rules;
+    if args.json {
+        app.output.json(&rules.iter().map(RuleView::from).collect::<Vec<_>>())?;
+        return Ok(Exit::Ok);
+    }
+    if rules.is_empty() {
+        app.output.note("no rules");
+    }
+    for rule in &rules {
+        app.output.line(&line(rule))?;
+    }
+    Ok(Exit::Ok)
+}
+
+async fn add(
+    client: &Client,
+    app: &App,
+    effect: v1::RuleEffect,
+    args: &RuleArgs,
+) -> Result<Exit, Failure> {
+    let matcher = matcher(&args.about)?;
+    let request = v1::AddRuleRequest {
+        effect: effect.into(),
+        matcher: Some(v1::RuleMatcher { matcher: Some(matcher) }),
+        workspace: absolute(args.workspace.as_ref())?,
+        author: Some(app.author()),
+    };
+    let answer = client.permission().add_rule(request).await;
+    let rule = answer.map_err(|status| rpc_failure("cannot make the rule", status))?;
+    app.output.line(&line(&rule.into_inner().rule.unwrap_or_default()))?;
+    Ok(Exit::Ok)
+}
+
+async fn remove(client: &Client, app: &App, args: &RemoveArgs) -> Result<Exit, Failure> {
+    let request = v1::DeleteRuleRequest {
+        rule_id: args.rule.clone(),
+        session_id: session(client, args.session.as_deref()).await?,
+        author: Some(app.author()),
+    };
+    let answer = client.permission().delete_rule(request).await;
+    answer.map_err(|status| rpc_failure("cannot remove the rule", status))?;
+    app.output.note(&format!("rule {} holds no longer", visible(&args.rule, NAME_WIDTH)));
+    Ok(Exit::Ok)
+}
+
+async fn session(client: &Client, wanted: Option<&str>) -> Result<String, Failure> {
+    match wanted {
+        Some(wanted) => ids::resolve(client, wanted).await,
+        None => Ok(String::new()),
+    }
+}
+
+/// The absolute path of a directory that is named on the command line.
+fn absolute(directory: Option<&PathBuf>) -> Result<String, Failure> {
+    let Some(directory) = directory else { return Ok(String::new()) };
+    let path = directory.canonicalize().map_err(|error| {
+        Failure::new(Exit::Usage, "no such directory")
+            .because(format!("{}: {error}", directory.display()))
+            .hint("give the directory that the sessions work in")
+    })?;
+    Ok(path.to_string_lossy().into_owned())
+}
+
+/// Reads what a rule is about.
+fn matcher(words: &[String]) -> Result<Matcher, Failure> {
+    let wrong = |why: &str| {
+        Err(Failure::new(Exit::Usage, "cannot read what the rule is about")
+            .because(why.to_owned())
+            .hint("`agentctl permissions allow --help` shows the forms"))
+    };
+    match words {
+        [kind, argv @ ..] if kind == "command" => {
+            let (argv, more) = match argv {
+                [program @ .., star] if star == "*" && !program.is_empty() => (program, true),
+                argv => (argv, false),
+            };
+            if argv.is_empty() {
+                return wrong("a command needs a program");
+            }
+            Ok(Matcher::Command(v1::CommandMatcher { argv: argv.to_vec(), more }))
+        }
+        [kind, one] => match kind.as_str() {
+            "read" => Ok(Matcher::ReadGlob(one.clone())),
+            "write" => Ok(Matcher::WriteGlob(one.clone())),
+            "host" => Ok(Matcher::Host(one.clone())),
+            "tool" => Ok(Matcher::Tool(one.clone())),
+            "mcp" => Ok(Matcher::McpServer(one.clone())),
+            _ => wrong("it begins with none of command, read, write, host, tool, mcp"),
+        },
+        _ => wrong("it is not one kind and what it names"),
+    }
+}
+
+/// A rule in one line.
+fn line(rule: &v1::PermissionRule) -> String {
+    let text = |text: &str| visible(text, NAME_WIDTH);
+    let effect = crate::json::rule_effect(rule.effect);
+    let matcher = rule.matcher.as_ref().map_or_else(String::new, approval_text::rule);
+    let wherever = match &rule.scope {
+        None => "everywhere".to_owned(),
+        Some(Scope::Workspace(root)) => format!("in {}", text(root)),
+        Some(Scope::SessionId(id)) => format!("in session {}", text(id)),
+    };
+    let by = match &rule.by {
+        None => "the configuration".to_owned(),
+        Some(author) => text(&author.name),
+    };
+    format!("{}  {effect:<5} {matcher}  ({wherever}, by {by})", text(&rule.rule_id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_rule_is_about_is_said_in_words() {
+        let read = |text: &str| {
+            let words: Vec<String> = text.split(' ').map(str::to_owned).collect();
+            matcher(&words)
+                .map(|matcher| approval_text::rule(&v1::RuleMatcher { matcher: Some(matcher) }))
+        };
+        for same in [
+            "command git push",
+            "command cargo test *",
+            "read docs/**",
+            "write .env",
+            "host *.example.org",
+            "tool fetch_url",
+            "mcp jira",
+        ] {
+            assert_eq!(read(same).ok().as_deref(), Some(same));
+        }
+        for wrong in ["command", "command *x *y z", "read", "read a b", "file a", "tool a b"] {
+            let expect = wrong.starts_with("command *x");
+            assert_eq!(read(wrong).is_ok(), expect, "{wrong}");
+        }
+    }
+}

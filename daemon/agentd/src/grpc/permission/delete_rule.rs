@@ -1,0 +1,20 @@
+//! Takes a rule back.
+
+use agentd_proto::v1;
+use tonic::Status;
+
+use crate::grpc::{Context, from_proto, status};
+
+pub(super) async fn handle(
+    ctx: &Context,
+    request: v1::DeleteRuleRequest,
+) -> Result<v1::DeleteRuleResponse, Status> {
+    let v1::DeleteRuleRequest { rule_id, session_id, author } = request;
+    let session = from_proto::optional_id("session_id", &session_id)?;
+    let by = from_proto::author("author", author.as_ref())?;
+    ctx.engine
+        .delete_rule(&rule_id, session, &by)
+        .await
+        .map_err(|error| status::from_command(&error))?;
+    Ok(v1::DeleteRuleResponse {})
+}
