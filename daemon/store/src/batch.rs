@@ -16,7 +16,6 @@ pub struct Batch {
 
 /// One write.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "a batch holds a handful of them")]
 pub enum Write {
     /// Continues a log. The first event's `seq` must follow the log's last one, the others each other.
     Append {
