@@ -53,7 +53,7 @@ async fn rules_are_made_listed_held_to_and_taken_back() {
     assert_eq!(listed, [rule.clone(), deny.clone()]);
     let elsewhere = v1::ListRulesRequest { session_id: String::new(), workspace: "/".to_owned() };
     let listed = rules.list_rules(elsewhere).await.unwrap().into_inner().rules;
-    assert_eq!(listed, [deny.clone()], "the other one is another workspace's");
+    assert_eq!(listed, std::slice::from_ref(&deny), "the other one is another workspace's");
     llm.push(Reply::tool_call("append_line", r#"{"line":"B"}"#));
     llm.push(Reply::text("done"));
     ann.submit("write B").await;
