@@ -4,6 +4,7 @@
 //! names the nearest one that does.
 
 mod budget;
+mod limits;
 mod load;
 mod otel;
 mod permission;
@@ -15,6 +16,7 @@ mod template;
 mod tools;
 
 pub use budget::BudgetConfig;
+pub use limits::LimitsConfig;
 pub use load::{ConfigError, ConfigSource, Loaded, load};
 pub use otel::OtelConfig;
 pub(crate) use otel::check_endpoint;

@@ -19,7 +19,7 @@ use agentd_shared::{Paths, PathsError, ensure_config_dir, ensure_private_dir};
 use agentd_store::{
     CrashPoints, InstanceLock, LockError, OpenError, Opened, SledOptions, SledStore, Store,
 };
-use agentd_tools::{BuiltinSettings, RegisterError, Registry, Tool, run_command};
+use agentd_tools::{BuiltinSettings, RegisterError, Registry, Tool, process_tools};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -280,7 +280,10 @@ impl Daemon {
             Arc::new(Programs::new(sandbox.choice(), sandbox.policy(helper, private)))
         });
         if let Some(programs) = &programs {
-            tools.register(run_command(Arc::clone(programs)))?;
+            let limits = loaded.config.sandbox.limits.processes();
+            for tool in process_tools(programs, limits) {
+                tools.register(tool)?;
+            }
         }
         for tool in extra_tools {
             tools.register(tool)?;

@@ -55,12 +55,12 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// For scripts that compute: 256 MiB and 64 processes (spec k.3).
+    /// For scripts that compute: 256 MiB, 64 processes and half of 120 s (spec k.3).
     pub const SCRIPT: Self = Self {
         memory_bytes: 256 * MIB,
         address_bytes: 256 * MIB,
         processes: 64,
-        cpu: Duration::from_secs(30),
+        cpu: Duration::from_secs(60),
         file_bytes: 64 * MIB,
         open_files: 256,
         temporary_bytes: 64 * MIB,

@@ -14,7 +14,7 @@ use crate::fs::{
 };
 use crate::net::{NetSettings, fetch_url::FetchUrl, search_web::SearchWeb};
 use crate::planning::manage_todo_list::ManageTodoList;
-use crate::process::run_command::RunCommand;
+use crate::process::{ProcessLimits, run_command::RunCommand, run_python::RunPython};
 use crate::system::{os_info::OsInfo, time::Time};
 use crate::{Tool, tool};
 
@@ -54,7 +54,11 @@ pub(crate) fn tools(settings: BuiltinSettings) -> Vec<Arc<dyn Tool>> {
     ]
 }
 
-/// The tool that runs commands, for a daemon that can.
-pub fn run_command(programs: Arc<Programs>) -> Arc<dyn Tool> {
-    tool(RunCommand { programs })
+/// The tools that run programs, for a daemon that can.
+pub fn process_tools(programs: &Arc<Programs>, limits: ProcessLimits) -> Vec<Arc<dyn Tool>> {
+    let programs = || Arc::clone(programs);
+    vec![
+        tool(RunCommand { programs: programs(), limits }),
+        tool(RunPython { programs: programs(), limits }),
+    ]
 }

@@ -27,11 +27,12 @@ mod schema;
 mod system;
 mod tool;
 
-pub use builtin::{BuiltinSettings, run_command};
+pub use builtin::{BuiltinSettings, process_tools};
 pub use fs::FileLedger;
 pub use live_output::LiveOutput;
 pub use net::{FetchSettings, NetSettings, SearchEngine, SearchSettings};
 pub use permission::{Permission, PermissionRequest, check_rule, permit, rules_for};
+pub use process::ProcessLimits;
 pub use registry::{PreparedCall, RegisterError, Registry, ResolvedCall};
 pub use run::{CallLimits, CallOutcome, plan_call, run_call};
 pub use scheduler::{

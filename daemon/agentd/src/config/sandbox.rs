@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use agentd_sandbox::{Backend, Choice, Policy};
 use serde::{Deserialize, Serialize};
 
+use super::limits::LimitsConfig;
 use super::schema::BadValue;
 
 /// `[sandbox]`: what programs that agents run are shut in by.
@@ -17,6 +18,8 @@ pub struct SandboxConfig {
     pub readable_paths: Vec<String>,
     /// `PATH` of programs; empty: the system's directories.
     pub path: String,
+    /// What they may use up.
+    pub limits: LimitsConfig,
 }
 
 /// What shuts programs in.
@@ -46,7 +49,7 @@ impl SandboxConfig {
         if let Some(path) = self.path.split(':').filter(|_| !self.path.is_empty()).find(relative) {
             return bad("sandbox.path", path);
         }
-        Ok(())
+        self.limits.check()
     }
 
     /// Which backend is wanted.

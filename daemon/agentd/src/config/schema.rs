@@ -418,7 +418,7 @@ impl BadValue {
 }
 
 /// Checks that a number is within its limits.
-fn range(key: &str, value: u64, min: u64, max: u64) -> Result<(), BadValue> {
+pub(super) fn range(key: &str, value: u64, min: u64, max: u64) -> Result<(), BadValue> {
     if (min..=max).contains(&value) {
         return Ok(());
     }
@@ -593,6 +593,7 @@ impl Config {
             ("sandbox.backend", old.backend != new_sandbox.backend),
             ("sandbox.readable_paths", old.readable_paths != new_sandbox.readable_paths),
             ("sandbox.path", old.path != new_sandbox.path),
+            ("sandbox.limits", old.limits != new_sandbox.limits),
         ] {
             if is_changed {
                 keys.push(key.to_owned());

@@ -91,6 +91,19 @@ pub const TEMPLATE: &str = r#"# agentd and its clients. Every key may be left ou
 #readable_paths = []      # beside the system's, such as toolchains in a home
 #path = ""               # PATH of programs; empty: the system's directories
 
+[sandbox.limits]
+#timeout_s = 30           # of a call that says nothing
+#max_timeout_s = 120      # that a call may ask for
+#output_kib = 64          # of one stream of output, half of it from the end
+#command_memory_mib = 2048  # of one process; commands build and test
+#command_processes = 256  # of all of them together, threads too
+#command_cpu_s = 600
+#command_file_mib = 1024  # one file
+#script_memory_mib = 256  # the same of what computes, such as run_python
+#script_processes = 64
+#script_cpu_s = 60
+#script_file_mib = 64
+
 [submit]
 #per_client_per_second = 10  # messages of one client; 0: no limit
 #per_client_burst = 20

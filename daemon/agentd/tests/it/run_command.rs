@@ -1,87 +1,17 @@
-//! Commands in the sandbox, with the daemon's binary as its helper.
+//! `run_command` in the sandbox.
 
 use std::fs;
-use std::os::unix::fs::chown;
-use std::path::PathBuf;
-use std::sync::Arc;
 
 use agentd::config::SandboxConfig;
-use agentd_domain::{Action, ActionTarget, ToolResult, ToolStatus};
-use agentd_engine::SystemClock;
-use agentd_sandbox::{Backend, Choice, Programs};
-use agentd_tools::{CallLimits, LiveOutput, Registry, ToolContext, run_call, run_command};
+use agentd_domain::{ActionTarget, ToolResult, ToolStatus};
+use agentd_sandbox::Choice;
+use agentd_tools::{LiveOutput, ToolContext};
 use serde_json::{Value, json};
-use tempfile::TempDir;
-use tokio_util::sync::CancellationToken;
 
-struct Place {
-    workspace: TempDir,
-    hidden: TempDir,
-    registry: Registry,
-}
+use crate::programs::{Place, boxed, open, place};
 
-/// As whom commands run when the tests are root's.
-const NOBODY: u32 = 65_534;
-
-fn directory() -> TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    if rustix::process::geteuid().is_root() {
-        chown(dir.path(), Some(NOBODY), Some(NOBODY)).unwrap();
-    }
-    dir
-}
-
-fn place(choice: Choice, helper: &str) -> Place {
-    let hidden = directory();
-    let policy =
-        SandboxConfig::default().policy(PathBuf::from(helper), vec![hidden.path().to_owned()]);
-    let mut registry = Registry::builtin();
-    registry.register(run_command(Arc::new(Programs::new(choice, policy)))).unwrap();
-    Place { workspace: directory(), hidden, registry }
-}
-
-fn boxed() -> Place {
-    place(Choice::Auto, env!("CARGO_BIN_EXE_agentd"))
-}
-
-impl Place {
-    fn context(&self) -> ToolContext {
-        ToolContext {
-            workspace: self.workspace.path().to_owned(),
-            clock: Arc::new(SystemClock),
-            cancel: CancellationToken::new(),
-            files: Arc::default(),
-            output: LiveOutput::nobody(),
-        }
-    }
-
-    async fn planned(&self, arguments: &Value) -> Result<Action, ToolResult> {
-        let call = self.registry.prepare("run_command", &arguments.to_string())?;
-        call.plan(&self.context()).await
-    }
-
-    async fn call_in(&self, ctx: &ToolContext, arguments: Value) -> ToolResult {
-        let prepared = self.registry.prepare("run_command", &arguments.to_string());
-        let call = match prepared {
-            Ok(call) => call,
-            Err(refused) => return refused,
-        };
-        match call.plan(ctx).await {
-            Ok(planned) => {
-                let limits = CallLimits::of(&call);
-                run_call(call, &planned, ctx, limits).await.result
-            }
-            Err(refused) => refused,
-        }
-    }
-
-    async fn call(&self, arguments: Value) -> ToolResult {
-        self.call_in(&self.context(), arguments).await
-    }
-
-    async fn bash(&self, command: &str) -> ToolResult {
-        self.call(json!({ "command": command })).await
-    }
+async fn call(place: &Place, arguments: Value) -> ToolResult {
+    place.call("run_command", arguments).await
 }
 
 #[tokio::test]
@@ -96,7 +26,7 @@ async fn a_command_gives_its_output_its_errors_and_its_exit_code() {
     assert_eq!(result.output, "no\n[exit code 3]");
     assert_eq!((result.status, result.exit_code), (ToolStatus::Partial, Some(3)));
     assert_eq!(result.error_code, "COMMAND_NONZERO_EXIT");
-    let result = place.call(json!({ "argv": ["printf", "%s|", "a b", "$HOME", "*"] })).await;
+    let result = call(&place, json!({ "argv": ["printf", "%s|", "a b", "$HOME", "*"] })).await;
     assert_eq!(result.output, "a b|$HOME|*|");
     assert_eq!(place.bash("true").await.output, "[no output]");
     assert_eq!(place.bash("kill -9 $$").await.exit_code, Some(137));
@@ -108,7 +38,7 @@ async fn a_command_is_planned_with_what_keeps_it_in() {
     fs::create_dir(place.workspace.path().join("d")).unwrap();
     let target = |arguments: Value| {
         let place = &place;
-        async move { place.planned(&arguments).await.unwrap().targets.remove(0) }
+        async move { place.planned("run_command", &arguments).await.unwrap().targets.remove(0) }
     };
     let ActionTarget::Run { argv, cwd, confinement } =
         target(json!({ "command": "ls -l", "cwd": "d/../d", "read_only": true })).await
@@ -120,18 +50,17 @@ async fn a_command_is_planned_with_what_keeps_it_in() {
     assert!(!confinement.writes && !confinement.network);
     assert!(["bubblewrap", "landlock"].contains(&confinement.backend.as_str()));
     let written =
-        place.call(json!({ "command": "touch x; ls", "cwd": "d", "read_only": true })).await;
+        call(&place, json!({ "command": "touch x; ls", "cwd": "d", "read_only": true })).await;
     assert!(!written.workspace_changed);
     assert!(!place.workspace.path().join("d/x").exists(), "{written:?}");
-    let open = self::place(Choice::Only(Backend::None), env!("CARGO_BIN_EXE_agentd"));
-    let action = open.planned(&json!({ "command": "ls" })).await.unwrap();
+    let action = open().planned("run_command", &json!({ "command": "ls" })).await.unwrap();
     assert!(matches!(&action.targets[..], [ActionTarget::Run { confinement: None, .. }]));
     assert_eq!(action.summary, "run ls");
 }
 
 #[tokio::test]
 async fn sb_01_without_a_sandbox_the_command_is_not_run_and_one_line_says_why() {
-    let place = place(Choice::Auto, "/nonexistent");
+    let place = place(Choice::Auto, "/nonexistent", &SandboxConfig::default());
     let refused = place.bash("touch made").await;
     assert_eq!(refused.error_code, "TOOL_PROCESS_UNAVAILABLE");
     assert!(refused.output.contains("no sandbox works here"), "{refused:?}");
@@ -150,7 +79,7 @@ async fn arguments_that_cannot_be_run_are_refused_with_their_name() {
         (json!({"command": "ls", "cwd": "../.."}), "PATH_OUTSIDE_WORKSPACE", "outside"),
         (json!({"command": "ls", "cwd": "none"}), "INVALID_PATH", "cannot be opened"),
     ] {
-        let refused = place.call(arguments.clone()).await;
+        let refused = place.call("run_command", arguments.clone()).await;
         assert_eq!(refused.error_code, code, "{arguments}: {refused:?}");
         assert!(refused.output.contains(words), "{arguments}: {refused:?}");
     }
@@ -162,9 +91,11 @@ async fn arguments_that_cannot_be_run_are_refused_with_their_name() {
 #[tokio::test]
 async fn sh_02_a_command_that_takes_too_long_is_ended_with_what_it_wrote_so_far() {
     let place = boxed();
-    let result = place
-        .call(json!({ "command": "echo so far; trap '' TERM; sleep 60 | cat", "timeout_s": 1 }))
-        .await;
+    let result = call(
+        &place,
+        json!({ "command": "echo so far; trap '' TERM; sleep 60 | cat", "timeout_s": 1 }),
+    )
+    .await;
     assert_eq!(result.output, "so far\n[Timed out after 1 s and was ended.]");
     assert_eq!(
         (result.status, result.error_code.as_str()),
@@ -225,7 +156,9 @@ async fn what_a_command_writes_is_shown_while_it_runs_and_a_cancel_ends_it() {
     let (output, mut shown) = LiveOutput::channel();
     let ctx = ToolContext { output, ..place.context() };
     let cancel = ctx.cancel.clone();
-    let running = async { place.call_in(&ctx, json!({ "command": "echo up; sleep 60" })).await };
+    let running = async {
+        place.call_in(&ctx, "run_command", json!({ "command": "echo up; sleep 60" })).await
+    };
     let watching = async {
         assert_eq!(shown.recv().await.as_deref(), Some("up\n"));
         cancel.cancel();

@@ -3,16 +3,15 @@
 use agentd_domain::floor_char_boundary;
 use anstream::adapter::StripBytes;
 
-/// Head and tail of one stream (spec k.3: 64 KiB in all).
-const HALF: usize = 32 * 1024;
-
 /// Longest sequence of bytes that may still become a character.
 const MAX_UNFINISHED: usize = 3;
 
 /// One stream: bytes become text, escape sequences go, and what is between head and tail is counted
 /// but not kept.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Capture {
+    /// Most bytes of the head, and of the tail.
+    half: usize,
     /// Bytes that may begin a character.
     unfinished: Vec<u8>,
     /// Whether the last piece ended with a carriage return, which a line feed may follow.
@@ -24,6 +23,19 @@ pub(super) struct Capture {
 }
 
 impl Capture {
+    /// A stream of which this many bytes are kept, half of them from its end.
+    pub(super) fn keeping(bytes: usize) -> Self {
+        Self {
+            half: bytes / 2,
+            unfinished: Vec::new(),
+            after_return: false,
+            escapes: StripBytes::default(),
+            head: String::new(),
+            tail: String::new(),
+            left_out: 0,
+        }
+    }
+
     /// Takes bytes and gives the text that they add. Bytes that are no text become U+FFFD.
     pub(super) fn push(&mut self, bytes: &[u8]) -> String {
         let mut all = std::mem::take(&mut self.unfinished);
@@ -72,14 +84,14 @@ impl Capture {
 
     fn keep(&mut self, plain: String) -> String {
         let room = if self.tail.is_empty() && self.left_out == 0 {
-            floor_char_boundary(&plain, HALF.saturating_sub(self.head.len()))
+            floor_char_boundary(&plain, self.half.saturating_sub(self.head.len()))
         } else {
             0
         };
         let (head, tail) = plain.split_at(room);
         self.head.push_str(head);
         self.tail.push_str(tail);
-        if let Some(more @ 1..) = self.tail.len().checked_sub(HALF) {
+        if let Some(more @ 1..) = self.tail.len().checked_sub(self.half) {
             let cut = (more..=self.tail.len())
                 .find(|at| self.tail.is_char_boundary(*at))
                 .unwrap_or(self.tail.len());
@@ -106,8 +118,10 @@ fn unfinished(bytes: &[u8]) -> usize {
 mod tests {
     use super::*;
 
+    const HALF: usize = 32 * 1024;
+
     fn captured(pieces: &[&[u8]]) -> String {
-        let mut capture = Capture::default();
+        let mut capture = Capture::keeping(2 * HALF);
         let mut shown: String = pieces.iter().map(|piece| capture.push(piece)).collect();
         shown += &capture.end();
         if capture.left_out == 0 {
@@ -142,7 +156,7 @@ mod tests {
     #[test]
     fn long_output_keeps_its_head_and_its_tail() {
         let piece = "世".repeat(1_000);
-        let mut capture = Capture::default();
+        let mut capture = Capture::keeping(2 * HALF);
         capture.push(b"first\n");
         for _ in 0..1_000 {
             capture.push(piece.as_bytes());

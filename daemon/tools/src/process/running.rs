@@ -14,8 +14,25 @@ use crate::LiveOutput;
 /// How long a program that is ended may take to be gone; its supervisor needs a second at most.
 pub(crate) const STOP_PATIENCE: Duration = Duration::from_secs(5);
 
+/// Bytes of a stream that are kept, when nothing else is said (spec k.3).
+pub(super) const KEPT: usize = 64 * 1024;
+
 /// Bytes that are read at once.
 const PIECE: usize = 16 * 1024;
+
+/// How long a program may run, and how much of what it writes is kept.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bounds {
+    pub(crate) time: Duration,
+    /// Bytes of one stream, half of them from its end.
+    pub(crate) kept_bytes: usize,
+}
+
+impl From<Duration> for Bounds {
+    fn from(time: Duration) -> Self {
+        Self { time, kept_bytes: KEPT }
+    }
+}
 
 /// A program that ran.
 #[derive(Debug)]
@@ -48,12 +65,13 @@ impl Ended {
 pub(crate) async fn run_to_its_end(
     sandbox: &dyn Sandbox,
     command: &Command,
-    time: Duration,
+    bounds: impl Into<Bounds>,
     live: &LiveOutput,
 ) -> Result<Ended, SpawnError> {
+    let Bounds { time, kept_bytes } = bounds.into();
     let mut child = sandbox.spawn(command).await?;
     let deadline = Instant::now() + time;
-    let (mut out, mut errors) = (Capture::default(), Capture::default());
+    let (mut out, mut errors) = (Capture::keeping(kept_bytes), Capture::keeping(kept_bytes));
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let mut late = None;
     let exit = {

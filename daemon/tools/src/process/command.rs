@@ -1,0 +1,159 @@
+//! A program that a tool is about to run: looked at, planned, and started as it was planned.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use agentd_domain::{Action, ActionTarget, Confinement, ToolResult, cut_line};
+use agentd_sandbox::{Backend, Command, Limits, Profile, Programs, Sandbox};
+
+use super::limits::invalid;
+use super::running::{Bounds, Ended, run_to_its_end};
+use crate::{LiveOutput, ToolContext};
+
+/// Words of argv, and bytes of one and of a command line (spec a.3).
+const MAX_WORDS: usize = 64;
+const MAX_WORD: usize = 4_096;
+const MAX_COMMAND: usize = 20_000;
+
+/// Longest summary in characters.
+pub(super) const MAX_SUMMARY: usize = 120;
+
+/// What a tool wants to run.
+#[derive(Debug)]
+pub(super) struct Wanted<'a> {
+    pub(super) argv: Vec<String>,
+    /// Directory relative to the workspace.
+    pub(super) cwd: Option<&'a str>,
+    pub(super) writes: bool,
+    pub(super) network: bool,
+    pub(super) limits: Limits,
+}
+
+/// A program that is about to run.
+#[derive(Debug)]
+pub(super) struct Ready {
+    sandbox: Arc<dyn Sandbox>,
+    pub(super) command: Command,
+    pub(super) target: ActionTarget,
+}
+
+impl Ready {
+    /// Looks at where the program would run, and behind what.
+    ///
+    /// # Errors
+    /// The result of the call, when it cannot be run.
+    pub(super) async fn of(
+        programs: &Programs,
+        ctx: &ToolContext,
+        wanted: Wanted<'_>,
+    ) -> Result<Self, ToolResult> {
+        let Wanted { argv, cwd, writes, network, limits } = wanted;
+        let cwd = directory(&ctx.workspace, cwd.unwrap_or("."))?;
+        let sandbox =
+            programs.sandbox().await.map_err(|missing| unavailable(&missing.to_string()))?;
+        let confinement = match sandbox.backend() {
+            Backend::None => None,
+            backend => Some(Confinement { backend: backend.name().to_owned(), writes, network }),
+        };
+        let target = ActionTarget::Run {
+            argv: argv.clone(),
+            cwd: cwd.to_string_lossy().into_owned(),
+            confinement,
+        };
+        let command = Command {
+            argv,
+            workspace: ctx.workspace.clone(),
+            cwd,
+            profile: if writes { Profile::WorkspaceWrite } else { Profile::ReadOnly },
+            network,
+            limits,
+        };
+        Ok(Self { sandbox, command, target })
+    }
+
+    /// Runs what was planned to its end, or nothing.
+    ///
+    /// # Errors
+    /// The result of the call, when nothing was started.
+    pub(super) async fn run(
+        &self,
+        planned: &Action,
+        bounds: Bounds,
+        live: &LiveOutput,
+    ) -> Result<Ended, ToolResult> {
+        self.check(planned)?;
+        run_to_its_end(&*self.sandbox, &self.command, bounds, live)
+            .await
+            .map_err(|error| unavailable(&error.to_string()))
+    }
+
+    fn check(&self, planned: &Action) -> Result<(), ToolResult> {
+        if planned.targets.as_slice() == std::slice::from_ref(&self.target) {
+            return Ok(());
+        }
+        Err(ToolResult::fatal(
+            "ACTION_CHANGED",
+            "The command was not run: the directory or the sandbox is another one than when it \
+             was looked at. Call it again.",
+        ))
+    }
+}
+
+/// The words of a command: a line for bash, or a program and its arguments.
+///
+/// # Errors
+/// The result of a call that gave both, neither, or too much.
+pub(super) fn argv(
+    command: Option<&String>,
+    argv: Option<&Vec<String>>,
+) -> Result<Vec<String>, ToolResult> {
+    match (command, argv) {
+        (Some(_), Some(_)) | (None, None) => {
+            Err(invalid("give either command, a line for bash, or argv.".to_owned()))
+        }
+        (Some(command), None) if command.trim().is_empty() => {
+            Err(invalid("command is empty.".to_owned()))
+        }
+        (Some(command), None) if command.len() > MAX_COMMAND => Err(invalid(format!(
+            "command is longer than {MAX_COMMAND} bytes: write a script into a file and run that."
+        ))),
+        (Some(command), None) => Ok(vec!["bash".to_owned(), "-c".to_owned(), command.clone()]),
+        (None, Some(argv)) => {
+            let is_right = (1..=MAX_WORDS).contains(&argv.len())
+                && argv.iter().all(|word| word.len() <= MAX_WORD)
+                && argv.first().is_some_and(|program| !program.is_empty());
+            is_right.then(|| argv.clone()).ok_or_else(|| {
+                invalid(format!(
+                    "argv needs a program, and takes {MAX_WORDS} words of {MAX_WORD} bytes."
+                ))
+            })
+        }
+    }
+}
+
+/// The directory relative to the workspace, without links.
+fn directory(workspace: &Path, cwd: &str) -> Result<PathBuf, ToolResult> {
+    let wrong = |why: String| {
+        ToolResult::fatal("INVALID_PATH", format!("cwd '{}' {why}", cut_line(cwd, MAX_SUMMARY)))
+    };
+    let resolve = |path: &Path| {
+        path.canonicalize().map_err(|error| wrong(format!("cannot be opened: {error}.")))
+    };
+    let root = resolve(workspace)?;
+    let path = resolve(&root.join(cwd))?;
+    if !path.is_dir() {
+        return Err(wrong("is not a directory.".to_owned()));
+    }
+    path.strip_prefix(&root).map(Path::to_owned).map_err(|_outside| {
+        let cwd = cut_line(cwd, MAX_SUMMARY);
+        ToolResult::fatal(
+            "PATH_OUTSIDE_WORKSPACE",
+            format!("cwd '{cwd}' is outside the workspace; a session works inside it only."),
+        )
+    })
+}
+
+/// The result of a call that could start nothing.
+pub(super) fn unavailable(message: &str) -> ToolResult {
+    ToolResult::fatal("TOOL_PROCESS_UNAVAILABLE", format!("The command was not run: {message}."))
+}

@@ -1,0 +1,81 @@
+//! What a call is told of a program that ended.
+
+use std::time::Duration;
+
+use agentd_domain::{ToolResult, ToolStatus};
+use agentd_sandbox::Exit;
+
+use super::command::unavailable;
+use super::running::{Ended, STOP_PATIENCE};
+
+/// Files of [`Exit::run_later`] that are named.
+const MAX_NAMED: usize = 10;
+
+/// How long a call may take whose program may run this long. The tool keeps the time itself, so that
+/// the output so far is not lost.
+pub(super) fn call_time(time: Duration) -> Duration {
+    time + 2 * STOP_PATIENCE
+}
+
+/// The result of a call that ran a program to its end.
+pub(super) fn told(ended: Ended) -> ToolResult {
+    let code = ended.code();
+    let Ended { out, errors, exit, late } = ended;
+    let mut text = streams(&out, &errors);
+    let exit = match exit {
+        Some(Ok(exit)) => Some(exit),
+        Some(Err(error)) if late.is_none() => {
+            return unavailable(&format!("{error}: {}", errors.trim()));
+        }
+        Some(Err(_)) | None => None,
+    };
+    if text.is_empty() {
+        text.push_str("[no output]");
+    }
+    if let Some(exit) = &exit {
+        left_behind(&mut text, exit);
+    }
+    if let Some(time) = late {
+        line(&mut text, &format!("[Timed out after {} s and was ended.]", time.as_secs()));
+        return ToolResult::new(ToolStatus::RetryableError, text, "TOOL_TIMEOUT");
+    }
+    match code {
+        Some(0) => ToolResult { exit_code: code, ..ToolResult::success(text) },
+        Some(not_zero) => {
+            line(&mut text, &format!("[exit code {not_zero}]"));
+            ToolResult { exit_code: code, ..ToolResult::partial("COMMAND_NONZERO_EXIT", text) }
+        }
+        None => unavailable("its end is unknown"),
+    }
+}
+
+/// Both streams, one after the other.
+pub(super) fn streams(out: &str, errors: &str) -> String {
+    let mut text = out.to_owned();
+    if !errors.is_empty() {
+        line(&mut text, "[stderr]\n");
+        text.push_str(errors);
+    }
+    text
+}
+
+/// Says what a program leaves behind that somebody should know of.
+pub(super) fn left_behind(text: &mut String, exit: &Exit) {
+    if exit.left_running > 0 {
+        let left = exit.left_running;
+        line(text, &format!("[{left} of its processes still ran and were ended.]"));
+    }
+    if !exit.run_later.is_empty() {
+        let named: Vec<String> =
+            exit.run_later.iter().take(MAX_NAMED).map(|path| path.display().to_string()).collect();
+        line(text, &format!("[Changed files that run outside the sandbox: {}]", named.join(", ")));
+    }
+}
+
+/// Adds a line.
+pub(super) fn line(text: &mut String, line: &str) {
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text.push_str(line);
+}
