@@ -277,11 +277,11 @@ impl Daemon {
         });
         let programs = sandbox_helper.map(|helper| {
             let sandbox = &loaded.config.sandbox;
-            Arc::new(Programs::new(sandbox.choice(), sandbox.policy(helper, private)))
+            Arc::new(Programs::new(sandbox.choice(), sandbox.policy(helper, private.clone())))
         });
         if let Some(programs) = &programs {
             let limits = loaded.config.sandbox.limits.processes();
-            for tool in process_tools(programs, limits) {
+            for tool in process_tools(programs, limits, private) {
                 tools.register(tool)?;
             }
         }

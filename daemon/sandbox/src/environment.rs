@@ -18,6 +18,9 @@ pub(crate) fn variables(path: &str, home: &str, temporary: &str) -> Vec<(&'stati
         ("PAGER", "cat"),
         ("GIT_PAGER", "cat"),
         ("GIT_TERMINAL_PROMPT", "0"),
+        // The settings of the machine are out of sight, or cannot be read.
+        ("GIT_CONFIG_NOSYSTEM", "1"),
+        ("GIT_ATTR_NOSYSTEM", "1"),
         ("GIT_ASKPASS", NO_EDITOR),
         ("SSH_ASKPASS", NO_EDITOR),
         ("EDITOR", NO_EDITOR),

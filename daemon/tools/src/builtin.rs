@@ -16,6 +16,7 @@ use crate::net::{NetSettings, fetch_url::FetchUrl, search_web::SearchWeb};
 use crate::planning::manage_todo_list::ManageTodoList;
 use crate::process::{ProcessLimits, run_command::RunCommand, run_python::RunPython};
 use crate::system::{os_info::OsInfo, time::Time};
+use crate::vcs::{git::GitRead, git_commit::GitCommit, user_settings};
 use crate::{Tool, tool};
 
 /// What the owner of a daemon says of its tools.
@@ -54,10 +55,22 @@ pub(crate) fn tools(settings: BuiltinSettings) -> Vec<Arc<dyn Tool>> {
     ]
 }
 
-/// The tools that run programs, for a daemon that can.
-pub fn process_tools(programs: &Arc<Programs>, limits: ProcessLimits) -> Vec<Arc<dyn Tool>> {
+/// The tools that run programs, for a daemon that can. Of paths under `private` they are not told.
+pub fn process_tools(
+    programs: &Arc<Programs>,
+    limits: ProcessLimits,
+    private: Vec<PathBuf>,
+) -> Vec<Arc<dyn Tool>> {
     let programs = || Arc::clone(programs);
+    let protected = Protected::new(private);
     vec![
+        tool(GitCommit {
+            programs: programs(),
+            protected: protected.clone(),
+            limits: limits.command,
+            user_settings: user_settings(),
+        }),
+        tool(GitRead { programs: programs(), protected, limits: limits.command }),
         tool(RunCommand { programs: programs(), limits }),
         tool(RunPython { programs: programs(), limits }),
     ]

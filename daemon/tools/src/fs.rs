@@ -131,6 +131,26 @@ pub(crate) fn shown(name: &str) -> String {
     })
 }
 
+/// A path as it is told to a program that starts in the root of the workspace.
+///
+/// # Errors
+/// The result of the call, when it leads elsewhere or is that of secrets.
+pub(crate) fn relative_place(
+    root: &Path,
+    protected: &Protected,
+    path: &str,
+) -> Result<String, ToolResult> {
+    let place = workspace::Workspace::open(root, protected)?.relative(path)?;
+    place.to_str().map(str::to_owned).ok_or_else(|| {
+        ToolResult::fatal("INVALID_PATH", "The path is not text, so no program can be told of it.")
+    })
+}
+
+/// True for files that hold secrets, by their names or those of their directories.
+pub(crate) fn is_secret_place(place: &Path) -> bool {
+    protected::check_names(place).is_err()
+}
+
 /// Opens a plain file of the workspace `root` for reading, for tools of other categories.
 pub(crate) fn open_file(
     root: &Path,

@@ -26,6 +26,7 @@ mod scheduler;
 mod schema;
 mod system;
 mod tool;
+mod vcs;
 
 pub use builtin::{BuiltinSettings, process_tools};
 pub use fs::FileLedger;

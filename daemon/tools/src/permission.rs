@@ -205,6 +205,8 @@ fn by_mode(
         }) => {
             if *network {
                 allow_if(is_full, "it starts a program that may use the network")
+            } else if request.capabilities.effect == ToolEffect::Exclusive {
+                allow_if(is_full, "it does more than change files")
             } else {
                 let only_reads = !writes || script.is_some_and(only_reads);
                 allow_if(

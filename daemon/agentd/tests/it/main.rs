@@ -15,6 +15,7 @@ mod attach;
 mod config;
 mod connections;
 mod errors;
+mod git;
 mod interrupts;
 mod lifecycle;
 mod limits;

@@ -36,7 +36,7 @@ pub(crate) fn place(choice: Choice, helper: &str, config: &SandboxConfig) -> Pla
     let policy = config.policy(PathBuf::from(helper), vec![hidden.path().to_owned()]);
     let mut registry = Registry::builtin();
     let programs = Arc::new(Programs::new(choice, policy));
-    for tool in process_tools(&programs, config.limits.processes()) {
+    for tool in process_tools(&programs, config.limits.processes(), Vec::new()) {
         registry.register(tool).unwrap();
     }
     Place { workspace: directory(), hidden, registry }

@@ -185,8 +185,8 @@ async fn a_fork_bomb_ends_with_its_box() {
 async fn sb_04_the_environment_is_the_boxs_own() {
     let open = open_air().await;
     let names = "env | cut -d= -f1 | sort | tr '\\n' ' '";
-    let expect = "DEBIAN_FRONTEND EDITOR GIT_ASKPASS GIT_EDITOR GIT_PAGER GIT_SEQUENCE_EDITOR \
-                  GIT_TERMINAL_PROMPT HOME LANG NO_COLOR PAGER PATH PWD SHLVL SSH_ASKPASS TERM \
+    let expect = "DEBIAN_FRONTEND EDITOR GIT_ASKPASS GIT_ATTR_NOSYSTEM GIT_CONFIG_NOSYSTEM \
+                  GIT_EDITOR GIT_PAGER GIT_SEQUENCE_EDITOR GIT_TERMINAL_PROMPT HOME LANG NO_COLOR PAGER PATH PWD SHLVL SSH_ASKPASS TERM \
                   TMPDIR VISUAL _ ";
     let mut all = confining("environment").await;
     all.push(open);

@@ -292,3 +292,25 @@ proptest! {
         prop_assert!(ranks.is_sorted(), "{script:?} {ranks:?}");
     }
 }
+
+#[test]
+fn what_runs_alone_is_asked_for_even_where_edits_are_not() {
+    let action = run("git commit", Some((true, false)));
+    let decided = MODES.map(|mode| {
+        let request = PermissionRequest {
+            mode,
+            work_mode: WorkMode::Develop,
+            rules: &[],
+            tool: "git_commit",
+            mcp_server: None,
+            capabilities: Capabilities::EXCLUSIVE,
+            action: &action,
+        };
+        match permit(&request) {
+            Permission::Allow => "allow",
+            Permission::Ask { .. } => "ask",
+            Permission::Deny { .. } => "deny",
+        }
+    });
+    assert_eq!(decided, ["deny", "ask", "ask", "allow"]);
+}

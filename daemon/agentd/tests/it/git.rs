@@ -1,0 +1,295 @@
+//! The tools for repositories: what they show, what they commit, and what they never run.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::PathBuf;
+
+use agentd::config::SandboxConfig;
+use agentd_domain::{Action, ActionTarget, ToolResult, ToolStatus};
+use agentd_sandbox::Choice;
+use agentd_tools::{CallLimits, run_call};
+use serde_json::{Value, json};
+
+use crate::programs::{Place, boxed, directory, open, place};
+
+const NAMED: &str = "git config user.name Ada && git config user.email ada@example.org";
+
+/// A repository with one commit of two files.
+async fn repository(place: Place) -> Place {
+    let made = place
+        .bash(&format!(
+            "git init -q -b main . && {NAMED} && mkdir d && echo one > a.txt && echo two > d/b.txt \
+             && git add -A && git commit -qm 'first commit'"
+        ))
+        .await;
+    assert_eq!(made.exit_code, Some(0), "{made:?}");
+    place
+}
+
+async fn git(place: &Place, arguments: Value) -> ToolResult {
+    place.call("git", arguments).await
+}
+
+fn write(place: &Place, name: &str, text: &str) {
+    fs::write(place.workspace.path().join(name), text).unwrap();
+}
+
+#[track_caller]
+fn assert_code(result: &ToolResult, code: &str) {
+    assert_eq!(result.error_code, code, "{result:?}");
+    assert_eq!(result.status, ToolStatus::FatalError, "{result:?}");
+}
+
+#[tokio::test]
+async fn a_repository_is_looked_at() {
+    let place = repository(boxed()).await;
+    let clean = git(&place, json!({"action": "status"})).await;
+    assert_eq!(clean.status, ToolStatus::Empty, "{clean:?}");
+    assert_eq!(clean.output, "## main\n[nothing to commit, the working tree is clean]");
+    assert_eq!(git(&place, json!({"action": "diff"})).await.status, ToolStatus::Empty);
+
+    write(&place, "a.txt", "other\n");
+    write(&place, "new file", "x\n");
+    let status = git(&place, json!({"action": "status"})).await;
+    assert_eq!(status.output, "## main\n M a.txt\n?? \"new file\"\n");
+    let diff = git(&place, json!({"action": "diff"})).await;
+    assert!(diff.output.contains("-one\n+other\n"), "{diff:?}");
+    assert_eq!(
+        git(&place, json!({"action": "diff", "staged": true})).await.status,
+        ToolStatus::Empty
+    );
+    let elsewhere = git(&place, json!({"action": "diff", "path": "d"})).await;
+    assert_eq!(elsewhere.output, "[no difference]");
+
+    place.bash("git commit -qam 'second commit'").await;
+    let log = git(&place, json!({"action": "log"})).await;
+    assert_eq!(log.output.lines().count(), 2, "{log:?}");
+    assert!(log.output.contains(" Ada: second commit (HEAD -> main)\n"), "{log:?}");
+    let log = git(&place, json!({"action": "log", "path": "d/b.txt", "limit": 5})).await;
+    assert!(log.output.ends_with(" Ada: first commit\n") && log.output.lines().count() == 1);
+    let shown = git(&place, json!({"action": "show"})).await;
+    assert!(shown.output.contains("second commit") && shown.output.contains("+other"), "{shown:?}");
+    let file = git(&place, json!({"action": "show", "rev": "HEAD~1", "path": "a.txt"})).await;
+    assert_eq!(file.output, "one\n");
+    let diff = git(&place, json!({"action": "diff", "rev": "HEAD~1..HEAD"})).await;
+    assert!(diff.output.contains("-one\n+other\n"), "{diff:?}");
+}
+
+#[tokio::test]
+async fn a_look_is_planned_as_a_program_that_changes_nothing() {
+    let place = repository(boxed()).await;
+    let Action { summary, targets } =
+        place.planned("git", &json!({"action": "diff", "path": "a.txt"})).await.unwrap();
+    assert_eq!(summary, "git diff a.txt");
+    let [ActionTarget::Run { argv, confinement: Some(confinement), .. }] = targets.as_slice()
+    else {
+        panic!("{targets:?}")
+    };
+    assert_eq!(argv.first().map(String::as_str), Some("git"));
+    assert!(!confinement.writes && !confinement.network);
+}
+
+#[tokio::test]
+async fn what_is_no_revision_or_leads_out_is_refused() {
+    let place = repository(boxed()).await;
+    for rev in ["--output=x", "-p", "HEAD:a.txt", ":/first", "a b", "a\nb"] {
+        let refused = git(&place, json!({"action": "show", "rev": rev})).await;
+        assert_code(&refused, "TOOL_ARGUMENT_VALIDATION_FAILED");
+    }
+    let unknown = git(&place, json!({"action": "log", "rev": "nothing"})).await;
+    assert_code(&unknown, "GIT_FAILED");
+    let outside = git(&place, json!({"action": "diff", "path": "/etc/passwd"})).await;
+    assert_code(&outside, "PATH_OUTSIDE_WORKSPACE");
+    let outside = git(&place, json!({"action": "show", "path": "../x"})).await;
+    assert_code(&outside, "GIT_FAILED");
+    let none = boxed();
+    assert_code(&git(&none, json!({"action": "status"})).await, "NOT_A_REPOSITORY");
+}
+
+#[tokio::test]
+async fn sc_03_secrets_are_not_shown_and_not_committed() {
+    let place = repository(boxed()).await;
+    place.bash("echo KEY=hush > .env && git add -f .env && git commit -qm secret").await;
+    write(&place, ".env", "KEY=hush-hush\n");
+    write(&place, "a.txt", "other\n");
+    for arguments in [json!({"action": "diff"}), json!({"action": "diff", "rev": "HEAD~1"})] {
+        let diff = git(&place, arguments).await;
+        assert!(diff.output.contains("+other") && !diff.output.contains("hush"), "{diff:?}");
+        assert!(diff.output.ends_with("because such files hold secrets: .env]"), "{diff:?}");
+    }
+    let shown = git(&place, json!({"action": "show"})).await;
+    assert!(!shown.output.contains("hush"), "{shown:?}");
+    let file = git(&place, json!({"action": "show", "path": ".env"})).await;
+    assert_code(&file, "PROTECTED_FILE");
+    // By its new name it would be shown as it was.
+    place.bash("git mv .env plain.txt && git commit -qm moved -- .env plain.txt").await;
+    let shown = git(&place, json!({"action": "show"})).await;
+    assert!(!shown.output.contains("-KEY"), "{shown:?}");
+
+    write(&place, ".env.local", "KEY=hush\n");
+    let refused = place.call("git_commit", json!({"message": "all", "paths": ["."]})).await;
+    assert_code(&refused, "PROTECTED_FILE");
+}
+
+/// Makes the repository name a program wherever git can run one; each leaves a mark.
+fn booby_trap(place: &Place) -> PathBuf {
+    let root = place.workspace.path();
+    let mark = root.join("mark");
+    let trap = root.join("trap.sh");
+    fs::write(&trap, format!("#!/bin/sh\necho \"$0 $*\" >> {}\ncat\n", mark.display())).unwrap();
+    fs::set_permissions(&trap, fs::Permissions::from_mode(0o755)).unwrap();
+    let trap = trap.display();
+    let config = root.join(".git/config");
+    let mut text = fs::read_to_string(&config).unwrap();
+    text += &format!(
+        "[core]\n fsmonitor = {trap}\n pager = {trap}\n editor = {trap}\n sshCommand = {trap}\n \
+         hooksPath = {hooks}\n alternateRefsCommand = {trap}\n\
+         [pager]\n status = {trap}\n diff = {trap}\n log = {trap}\n show = {trap}\n\
+         [diff]\n external = {trap}\n\
+         [diff \"x\"]\n command = {trap}\n textconv = {trap}\n\
+         [filter \"x\"]\n clean = {trap}\n smudge = {trap}\n required = true\n\
+         [filter \"a b\"]\n process = {trap}\n\
+         [log]\n showSignature = true\n\
+         [gpg]\n program = {trap}\n\
+         [commit]\n gpgSign = true\n\
+         [alias]\n status = !{trap}\n look = !{trap}\n\
+         [credential]\n helper = !{trap}\n\
+         [interactive]\n diffFilter = {trap}\n",
+        hooks = root.join("hooks").display(),
+    );
+    fs::write(&config, text).unwrap();
+    fs::write(
+        root.join(".git/info/attributes"),
+        "*.txt diff=x\n*.bin filter=x\n*.odd filter=\"a b\"\n",
+    )
+    .unwrap();
+    fs::create_dir(root.join("hooks")).unwrap();
+    for hook in
+        ["pre-commit", "commit-msg", "post-commit", "post-index-change", "reference-transaction"]
+    {
+        fs::copy(root.join("trap.sh"), root.join("hooks").join(hook)).unwrap();
+        fs::copy(root.join("trap.sh"), root.join(".git/hooks").join(hook)).unwrap();
+    }
+    write(place, "a.txt", "other\n");
+    write(place, "c.bin", "x\n");
+    mark
+}
+
+#[tokio::test]
+async fn sc_02_nothing_that_a_repository_names_is_run() {
+    // Nothing keeps programs in here, so that one that is run can leave its mark.
+    let place = repository(open()).await;
+    place.bash("echo y > c.bin && git add c.bin && git commit -qm bin").await;
+    let mark = booby_trap(&place);
+    for arguments in [
+        json!({"action": "status"}),
+        json!({"action": "diff"}),
+        json!({"action": "diff", "rev": "HEAD~1"}),
+        json!({"action": "diff", "staged": true}),
+        json!({"action": "log"}),
+        json!({"action": "show", "rev": "HEAD~1"}),
+        json!({"action": "show", "path": "a.txt"}),
+    ] {
+        let looked = git(&place, arguments.clone()).await;
+        assert!(looked.error_code.is_empty(), "{arguments}: {looked:?}");
+        assert!(!mark.exists(), "{arguments}: {:?}", fs::read_to_string(&mark));
+    }
+    let refused = place.call("git_commit", json!({"message": "x", "paths": ["c.bin"]})).await;
+    assert_code(&refused, "FILTER_NEEDED");
+    let commit = place.call("git_commit", json!({"message": "x", "paths": ["a.txt"]})).await;
+    assert_eq!(commit.status, ToolStatus::Success, "{commit:?}");
+    assert!(commit.output.contains("[Not run, as no hook is: "), "{commit:?}");
+    assert!(!mark.exists(), "{:?}", fs::read_to_string(&mark));
+    // The traps are armed: git by itself runs them.
+    place.bash("git diff; git status").await;
+    assert!(mark.exists());
+}
+
+#[tokio::test]
+async fn a_commit_holds_the_named_files_and_leaves_what_else_is_staged() {
+    let place = repository(boxed()).await;
+    write(&place, "a.txt", "other\n");
+    write(&place, "new.txt", "new\n");
+    write(&place, "staged.txt", "later\n");
+    place.bash("git add staged.txt && rm d/b.txt").await;
+    let arguments = json!({"message": "Change a\n\nand more: it's \"x\" $HOME", "paths": ["a.txt", "d", "new.txt"]});
+    let Action { summary, targets } = place.planned("git_commit", &arguments).await.unwrap();
+    for part in
+        ["commit to main after ", "by Ada <ada@example.org>", "M a.txt", "D d/b.txt", "A new.txt"]
+    {
+        assert!(summary.contains(part), "{part}: {summary}");
+    }
+    assert!(!summary.contains("staged.txt"), "{summary}");
+    let [ActionTarget::Run { argv, .. }] = targets.as_slice() else { panic!("{targets:?}") };
+    assert_eq!(argv[..4], ["git", "commit", "--no-verify", "-m"]);
+    assert_eq!(argv[5..], ["--only", "--", "a.txt", "d", "new.txt"]);
+
+    let made = place.call("git_commit", arguments).await;
+    assert_eq!(made.status, ToolStatus::Success, "{made:?}");
+    assert!(made.output.contains("3 files changed"), "{made:?}");
+    let body = place.bash("git log -1 --format='%an <%ae>%n%B'").await.output;
+    assert_eq!(body, "Ada <ada@example.org>\nChange a\n\nand more: it's \"x\" $HOME\n\n");
+    assert_eq!(git(&place, json!({"action": "status"})).await.output, "## main\nA  staged.txt\n");
+
+    let made = place.call("git_commit", json!({"message": "What is staged"})).await;
+    assert_eq!(made.status, ToolStatus::Success, "{made:?}");
+    assert_eq!(git(&place, json!({"action": "status"})).await.status, ToolStatus::Empty);
+    assert_code(&place.call("git_commit", json!({"message": "x"})).await, "NOTHING_TO_COMMIT");
+}
+
+#[tokio::test]
+async fn the_first_commit_of_a_repository_is_made() {
+    let place = boxed();
+    place.bash(&format!("git init -q -b main . && {NAMED} && echo one > a.txt")).await;
+    let made = place.call("git_commit", json!({"message": "First", "paths": ["a.txt"]})).await;
+    assert_eq!(made.status, ToolStatus::Success, "{made:?}");
+    assert_eq!(git(&place, json!({"action": "status"})).await.status, ToolStatus::Empty);
+}
+
+#[tokio::test]
+async fn a_commit_is_held_to_what_was_looked_at() {
+    let place = repository(boxed()).await;
+    write(&place, "a.txt", "seen\n");
+    let arguments = json!({"message": "x", "paths": ["a.txt"]});
+    let ctx = place.context();
+    let head = place.bash("git rev-parse HEAD").await.output;
+    for (name, change) in [
+        ("content", "echo unseen > a.txt"),
+        ("branch", "git checkout -q -b other"),
+        ("commit", "git commit -qm between --allow-empty"),
+    ] {
+        write(&place, "a.txt", "seen\n");
+        let call = place.registry.prepare("git_commit", &arguments.to_string()).unwrap();
+        let planned = call.plan(&ctx).await.unwrap();
+        place.bash(change).await;
+        let before = place.bash("git rev-parse HEAD").await.output;
+        let result = run_call(call, &planned, &ctx, CallLimits::default()).await.result;
+        assert_eq!(result.error_code, "ACTION_CHANGED", "{name}: {result:?}");
+        assert_eq!(place.bash("git rev-parse HEAD").await.output, before, "{name}");
+    }
+    assert_ne!(place.bash("git rev-parse HEAD").await.output, head, "the last change is a commit");
+}
+
+#[tokio::test]
+async fn a_commit_in_the_middle_of_a_merge_is_refused() {
+    let place = repository(boxed()).await;
+    place.bash("git checkout -q -b other && echo x > a.txt && git commit -qam x").await;
+    place
+        .bash("git checkout -q main && echo y > a.txt && git commit -qam y; git merge other")
+        .await;
+    let refused = place.call("git_commit", json!({"message": "x", "paths": ["a.txt"]})).await;
+    assert_code(&refused, "REPOSITORY_BUSY");
+}
+
+#[tokio::test]
+async fn a_machine_without_git_says_which_package_adds_it() {
+    let programs = directory();
+    symlink("/usr/bin/true", programs.path().join("true")).unwrap();
+    let path = programs.path().display().to_string();
+    let readable_paths = vec![path.clone()];
+    let config = SandboxConfig { path, readable_paths, ..SandboxConfig::default() };
+    let place = place(Choice::Auto, env!("CARGO_BIN_EXE_agentd"), &config);
+    let missing = git(&place, json!({"action": "status"})).await;
+    assert_code(&missing, "MISSING_PROGRAM");
+    assert!(missing.output.contains("the package 'git' adds it"), "{missing:?}");
+}

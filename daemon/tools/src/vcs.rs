@@ -1,0 +1,9 @@
+//! Tools for the repository that the workspace is. They run git itself, in the sandbox, and none of
+//! the programs that a repository's settings name.
+
+pub(crate) mod git;
+pub(crate) mod git_commit;
+mod hardened;
+mod identity;
+
+pub(crate) use identity::user_settings;

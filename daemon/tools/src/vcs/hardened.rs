@@ -1,0 +1,176 @@
+//! Git without the programs that a repository can make it run: hooks, pagers, filters, drivers of
+//! diffs, monitors, signing programs, remote helpers. The box around it is the second line.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use agentd_domain::{ActionTarget, Confinement, ToolResult, cut_line};
+use agentd_sandbox::{Backend, Command, Limits, Profile, Programs, Sandbox};
+
+use crate::LiveOutput;
+use crate::process::running::{Ended, run_to_its_end};
+
+/// Settings that stand above those of the repository.
+pub(super) const SETTINGS: [(&str, &str); 15] = [
+    ("color.ui", "false"),
+    ("column.ui", "never"),
+    ("commit.gpgSign", "false"),
+    ("core.fsmonitor", "false"),
+    ("core.hooksPath", "/dev/null"),
+    ("core.pager", "cat"),
+    ("core.quotePath", "false"),
+    ("core.sshCommand", "false"),
+    ("diff.ignoreSubmodules", "dirty"),
+    ("gc.auto", "0"),
+    ("log.showSignature", "false"),
+    ("maintenance.auto", "false"),
+    // A clone that is not whole would fetch what is missing.
+    ("protocol.allow", "never"),
+    ("status.submoduleSummary", "false"),
+    ("submodule.recurse", "false"),
+];
+
+/// Longest run of git. It is less than a call may take.
+const TIME: Duration = Duration::from_secs(20);
+
+/// How much of what git says is shown of an error, in characters.
+const MAX_MESSAGE: usize = 400;
+
+/// Most filters of a repository that are switched off.
+const MAX_FILTERS: usize = 50;
+
+/// A box to run git in.
+#[derive(Debug)]
+pub(super) struct Git {
+    sandbox: Arc<dyn Sandbox>,
+    limits: Limits,
+}
+
+impl Git {
+    /// Takes the sandbox in force.
+    ///
+    /// # Errors
+    /// The result of the call, when there is none.
+    pub(super) async fn find(programs: &Programs, limits: Limits) -> Result<Self, ToolResult> {
+        let sandbox = programs.sandbox().await.map_err(|missing| {
+            ToolResult::fatal("TOOL_PROCESS_UNAVAILABLE", format!("Git was not run: {missing}."))
+        })?;
+        Ok(Self { sandbox, limits })
+    }
+
+    /// What a permission is decided on.
+    pub(super) fn target(&self, argv: Vec<String>, writes: bool) -> ActionTarget {
+        let confinement = match self.sandbox.backend() {
+            Backend::None => None,
+            backend => {
+                Some(Confinement { backend: backend.name().to_owned(), writes, network: false })
+            }
+        };
+        ActionTarget::Run { argv, cwd: String::new(), confinement }
+    }
+
+    /// Runs a program in the root of the workspace.
+    ///
+    /// # Errors
+    /// The result of the call, when it did not run to its end.
+    pub(super) async fn run(
+        &self,
+        workspace: &Path,
+        argv: Vec<String>,
+        profile: Profile,
+        live: &LiveOutput,
+    ) -> Result<Ended, ToolResult> {
+        let command = Command {
+            argv,
+            workspace: workspace.to_owned(),
+            cwd: ".".into(),
+            profile,
+            network: false,
+            limits: self.limits,
+        };
+        let unavailable = |what: &str| {
+            ToolResult::fatal("TOOL_PROCESS_UNAVAILABLE", format!("Git was not run: {what}."))
+        };
+        let ended = run_to_its_end(&*self.sandbox, &command, TIME, live)
+            .await
+            .map_err(|error| unavailable(&error.to_string()))?;
+        if let Some(time) = ended.late {
+            return Err(ToolResult::retryable(
+                "TOOL_TIMEOUT",
+                format!("Git did not end within {} s and was stopped.", time.as_secs()),
+            ));
+        }
+        match ended.code() {
+            Some(127) => Err(ToolResult::fatal(
+                "MISSING_PROGRAM",
+                "Git is not installed where commands run; the package 'git' adds it.",
+            )),
+            Some(_) => Ok(ended),
+            None => Err(unavailable(ended.errors.trim())),
+        }
+    }
+
+    /// The settings that switch off the filters of the repository.
+    ///
+    /// # Errors
+    /// The result of the call, when there is no repository or it cannot be read.
+    pub(super) async fn without_filters(
+        &self,
+        workspace: &Path,
+    ) -> Result<Vec<(String, String)>, ToolResult> {
+        let argv = words(&[], &["config", "--name-only", "--get-regexp", r"^filter\."]);
+        let listed = self.run(workspace, argv, Profile::ReadOnly, &LiveOutput::nobody()).await?;
+        // 1: there is none.
+        if listed.code() != Some(0) && !listed.errors.is_empty() {
+            return Err(failed(&listed));
+        }
+        let mut names: Vec<&str> = listed
+            .out
+            .lines()
+            .filter_map(|line| line.strip_prefix("filter."))
+            .filter_map(|line| line.rsplit_once('.').map(|(name, _)| name))
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        // An argument of git ends a name at the first equals sign.
+        if names.len() > MAX_FILTERS || names.iter().any(|name| name.contains(['=', '\n'])) {
+            return Err(ToolResult::fatal(
+                "REPOSITORY_REFUSED",
+                "The settings of this repository hold filters whose names cannot be switched off.",
+            ));
+        }
+        let off = |name: &&str| {
+            [("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")]
+                .map(|(key, value)| (format!("filter.{name}.{key}"), value.to_owned()))
+        };
+        Ok(names.iter().flat_map(off).collect())
+    }
+}
+
+/// How git is called.
+pub(super) fn words(more: &[(String, String)], arguments: &[&str]) -> Vec<String> {
+    let mut words: Vec<String> =
+        ["git", "--no-pager", "--no-optional-locks"].map(str::to_owned).into();
+    let settings = SETTINGS.iter().map(|(key, value)| format!("{key}={value}"));
+    for setting in settings.chain(more.iter().map(|(key, value)| format!("{key}={value}"))) {
+        words.extend(["-c".to_owned(), setting]);
+    }
+    words.extend(arguments.iter().map(|word| (*word).to_owned()));
+    words
+}
+
+/// The result of a git that ended with an error.
+pub(super) fn failed(ended: &Ended) -> ToolResult {
+    let said = cut_line(&ended.errors, MAX_MESSAGE);
+    if said.contains("not a git repository") {
+        return ToolResult::fatal(
+            "NOT_A_REPOSITORY",
+            "The workspace is not the root of a git repository whose .git is in it.",
+        );
+    }
+    ToolResult {
+        exit_code: ended.code(),
+        ..ToolResult::fatal("GIT_FAILED", format!("Git says: {said}"))
+    }
+}
