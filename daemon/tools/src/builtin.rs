@@ -7,6 +7,7 @@ use agentd_sandbox::Programs;
 
 use crate::compute::{calculator::Calculator, date_math::DateMath, text_length::TextLength};
 use crate::data::{hash_file::HashFile, list_archive::ListArchive, query_sqlite::QuerySqlite};
+use crate::dev::check_project::CheckProject;
 use crate::fs::{
     Protected, apply_patch::ApplyPatch, edit_file::EditFile, glob_files::GlobFiles,
     grep_files::GrepFiles, list_dir::ListDir, read_file::ReadFile, undo_edit::UndoEdit,
@@ -64,6 +65,7 @@ pub fn process_tools(
     let programs = || Arc::clone(programs);
     let protected = Protected::new(private);
     vec![
+        tool(CheckProject { programs: programs(), protected: protected.clone(), limits }),
         tool(GitCommit {
             programs: programs(),
             protected: protected.clone(),

@@ -12,6 +12,7 @@ mod builtin;
 mod catalogue;
 mod compute;
 mod data;
+mod dev;
 mod fs;
 mod live_output;
 mod nearest;

@@ -1,11 +1,11 @@
 //! Tools that run programs.
 
 mod capture;
-mod command;
+pub(crate) mod command;
 mod limits;
 pub(crate) mod run_command;
 pub(crate) mod run_python;
 pub(crate) mod running;
-mod told;
+pub(crate) mod told;
 
 pub use limits::ProcessLimits;

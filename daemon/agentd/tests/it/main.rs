@@ -12,6 +12,7 @@ mod approvals;
 mod support;
 
 mod attach;
+mod check_project;
 mod config;
 mod connections;
 mod errors;

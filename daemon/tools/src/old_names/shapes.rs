@@ -174,6 +174,30 @@ pub(super) fn todo(arguments: &mut Arguments) -> Shaped {
     Ok("manage_todo_list")
 }
 
+/// The project's tests; a pattern of files is left to its runner.
+pub(super) fn run_tests(arguments: &mut Arguments) -> Shaped {
+    check(arguments, "test")
+}
+
+/// The project's formatter, on all of it.
+pub(super) fn format_code(arguments: &mut Arguments) -> Shaped {
+    if text(arguments, "action").as_deref() == Some("check") {
+        return Err("check_project formats all files of a project, or lints them".to_owned());
+    }
+    check(arguments, "format")
+}
+
+/// The project's linter, on all of it.
+pub(super) fn lint(arguments: &mut Arguments) -> Shaped {
+    check(arguments, "lint")
+}
+
+fn check(arguments: &mut Arguments, action: &str) -> Shaped {
+    arguments.clear();
+    arguments.insert("action".to_owned(), action.into());
+    Ok("check_project")
+}
+
 /// The days between two dates.
 #[expect(clippy::unnecessary_wraps, reason = "a shape, as the others are")]
 pub(super) fn date_diff(arguments: &mut Arguments) -> Shaped {

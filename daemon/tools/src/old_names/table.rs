@@ -41,7 +41,7 @@ pub(crate) const OLD_NAMES: &[(&str, Meaning)] = &[
     ("toolkit_explr", Nothing(NO_KNOWLEDGE)),
     ("toolkit_export_last_pdf", Nothing("write_file writes the answer as Markdown or HTML")),
     ("toolkit_file", Depends(shapes::file)),
-    ("toolkit_format_code", Nothing(RUN_IT)),
+    ("toolkit_format_code", Depends(shapes::format_code)),
     ("toolkit_get_config_path", Nothing(NO_SETTINGS)),
     ("toolkit_get_models", Nothing(NO_SETTINGS)),
     (
@@ -73,7 +73,7 @@ pub(crate) const OLD_NAMES: &[(&str, Meaning)] = &[
     ("toolkit_read_pyproject", Depends(shapes::read_pyproject)),
     ("toolkit_reflection", Nothing(NO_EVOLUTION)),
     ("toolkit_release_version", Nothing(RUN_IT)),
-    ("toolkit_run_tests", Nothing(RUN_IT)),
+    ("toolkit_run_tests", Depends(shapes::run_tests)),
     ("toolkit_save_file", Depends(shapes::save_file)),
     ("toolkit_scheduler", Nothing(NO_SCHEDULE)),
     ("toolkit_scheduler_storage", Nothing(NO_SCHEDULE)),
@@ -101,8 +101,8 @@ pub(crate) const OLD_NAMES: &[(&str, Meaning)] = &[
     ("search_knowledge_base", Nothing(NO_KNOWLEDGE)),
     // S1.
     ("createPlan", Nothing(NO_PLANS)),
-    ("lintFile", Nothing(RUN_IT)),
-    ("lintFiles", Nothing(RUN_IT)),
+    ("lintFile", Depends(shapes::lint)),
+    ("lintFiles", Depends(shapes::lint)),
     ("searchContent", Is("grep_files")),
     ("think", Nothing("think in your answer")),
     ("updatePlanStep", Nothing(NO_PLANS)),

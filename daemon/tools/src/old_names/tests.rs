@@ -34,7 +34,7 @@ const NAMES: &str = "
 ";
 
 /// Tools that a registry without a sandbox does not have.
-const OF_PROGRAMS: [&str; 2] = ["run_command", "run_python"];
+const OF_PROGRAMS: [&str; 3] = ["check_project", "run_command", "run_python"];
 
 #[test]
 fn every_name_of_the_originals_is_a_tool_an_alias_or_answered_with_what_to_do_instead() {

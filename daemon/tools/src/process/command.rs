@@ -16,25 +16,25 @@ const MAX_WORD: usize = 4_096;
 const MAX_COMMAND: usize = 20_000;
 
 /// Longest summary in characters.
-pub(super) const MAX_SUMMARY: usize = 120;
+pub(crate) const MAX_SUMMARY: usize = 120;
 
 /// What a tool wants to run.
 #[derive(Debug)]
-pub(super) struct Wanted<'a> {
-    pub(super) argv: Vec<String>,
+pub(crate) struct Wanted<'a> {
+    pub(crate) argv: Vec<String>,
     /// Directory relative to the workspace.
-    pub(super) cwd: Option<&'a str>,
-    pub(super) writes: bool,
-    pub(super) network: bool,
-    pub(super) limits: Limits,
+    pub(crate) cwd: Option<&'a str>,
+    pub(crate) writes: bool,
+    pub(crate) network: bool,
+    pub(crate) limits: Limits,
 }
 
 /// A program that is about to run.
 #[derive(Debug)]
-pub(super) struct Ready {
+pub(crate) struct Ready {
     sandbox: Arc<dyn Sandbox>,
-    pub(super) command: Command,
-    pub(super) target: ActionTarget,
+    pub(crate) command: Command,
+    pub(crate) target: ActionTarget,
 }
 
 impl Ready {
@@ -42,7 +42,7 @@ impl Ready {
     ///
     /// # Errors
     /// The result of the call, when it cannot be run.
-    pub(super) async fn of(
+    pub(crate) async fn of(
         programs: &Programs,
         ctx: &ToolContext,
         wanted: Wanted<'_>,
@@ -75,7 +75,7 @@ impl Ready {
     ///
     /// # Errors
     /// The result of the call, when nothing was started.
-    pub(super) async fn run(
+    pub(crate) async fn run(
         &self,
         planned: &Action,
         bounds: Bounds,
@@ -103,7 +103,7 @@ impl Ready {
 ///
 /// # Errors
 /// The result of a call that gave both, neither, or too much.
-pub(super) fn argv(
+pub(crate) fn argv(
     command: Option<&String>,
     argv: Option<&Vec<String>>,
 ) -> Result<Vec<String>, ToolResult> {
@@ -154,6 +154,6 @@ fn directory(workspace: &Path, cwd: &str) -> Result<PathBuf, ToolResult> {
 }
 
 /// The result of a call that could start nothing.
-pub(super) fn unavailable(message: &str) -> ToolResult {
+pub(crate) fn unavailable(message: &str) -> ToolResult {
     ToolResult::fatal("TOOL_PROCESS_UNAVAILABLE", format!("The command was not run: {message}."))
 }

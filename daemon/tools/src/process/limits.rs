@@ -40,7 +40,7 @@ impl ProcessLimits {
     ///
     /// # Errors
     /// The result of a call that asked for too many, or none.
-    pub(super) fn time(&self, asked_seconds: Option<u32>) -> Result<Duration, ToolResult> {
+    pub(crate) fn time(&self, asked_seconds: Option<u32>) -> Result<Duration, ToolResult> {
         let Some(seconds) = asked_seconds else { return Ok(self.usual_time) };
         let time = Duration::from_secs(seconds.into());
         if time.is_zero() || time > self.longest_time {
@@ -51,7 +51,7 @@ impl ProcessLimits {
     }
 
     /// Of a run of this length.
-    pub(super) fn bounds(&self, time: Duration) -> Bounds {
+    pub(crate) fn bounds(&self, time: Duration) -> Bounds {
         Bounds { time, kept_bytes: self.output_bytes }
     }
 }

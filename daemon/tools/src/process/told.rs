@@ -13,12 +13,12 @@ const MAX_NAMED: usize = 10;
 
 /// How long a call may take whose program may run this long. The tool keeps the time itself, so that
 /// the output so far is not lost.
-pub(super) fn call_time(time: Duration) -> Duration {
+pub(crate) fn call_time(time: Duration) -> Duration {
     time + 2 * STOP_PATIENCE
 }
 
 /// The result of a call that ran a program to its end.
-pub(super) fn told(ended: Ended) -> ToolResult {
+pub(crate) fn told(ended: Ended) -> ToolResult {
     let code = ended.code();
     let Ended { out, errors, exit, late } = ended;
     let mut text = streams(&out, &errors);
@@ -50,7 +50,7 @@ pub(super) fn told(ended: Ended) -> ToolResult {
 }
 
 /// Both streams, one after the other.
-pub(super) fn streams(out: &str, errors: &str) -> String {
+pub(crate) fn streams(out: &str, errors: &str) -> String {
     let mut text = out.to_owned();
     if !errors.is_empty() {
         line(&mut text, "[stderr]\n");
@@ -60,7 +60,7 @@ pub(super) fn streams(out: &str, errors: &str) -> String {
 }
 
 /// Says what a program leaves behind that somebody should know of.
-pub(super) fn left_behind(text: &mut String, exit: &Exit) {
+pub(crate) fn left_behind(text: &mut String, exit: &Exit) {
     if exit.left_running > 0 {
         let left = exit.left_running;
         line(text, &format!("[{left} of its processes still ran and were ended.]"));
@@ -73,7 +73,7 @@ pub(super) fn left_behind(text: &mut String, exit: &Exit) {
 }
 
 /// Adds a line.
-pub(super) fn line(text: &mut String, line: &str) {
+pub(crate) fn line(text: &mut String, line: &str) {
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }

@@ -1,0 +1,5 @@
+//! Tools that run the checks of a project.
+
+pub(crate) mod check_project;
+mod counts;
+mod project;
