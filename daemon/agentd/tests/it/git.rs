@@ -140,9 +140,9 @@ fn booby_trap(place: &Place) -> PathBuf {
     fs::set_permissions(&trap, fs::Permissions::from_mode(0o755)).unwrap();
     let trap = trap.display();
     let config = root.join(".git/config");
-    let mut text = fs::read_to_string(&config).unwrap();
-    text += &format!(
-        "[core]\n fsmonitor = {trap}\n pager = {trap}\n editor = {trap}\n sshCommand = {trap}\n \
+    let text = fs::read_to_string(&config).unwrap();
+    let text = format!(
+        "{text}[core]\n fsmonitor = {trap}\n pager = {trap}\n editor = {trap}\n sshCommand = {trap}\n \
          hooksPath = {hooks}\n alternateRefsCommand = {trap}\n\
          [pager]\n status = {trap}\n diff = {trap}\n log = {trap}\n show = {trap}\n\
          [diff]\n external = {trap}\n\

@@ -130,8 +130,8 @@ impl GitRead {
         if !left_out.is_empty() {
             let names: Vec<String> =
                 left_out.iter().take(MAX_NAMED).map(|name| shown(name)).collect();
-            output +=
-                &format!("\n[Not shown, because such files hold secrets: {}]", names.join(", "));
+            let names = names.join(", ");
+            output = format!("{output}\n[Not shown, because such files hold secrets: {names}]");
         }
         Ok(if is_empty { ToolResult::empty(output) } else { ToolResult::success(output) })
     }

@@ -18,7 +18,7 @@ use super::hardened::{Git, SETTINGS, failed};
 use super::identity::{self, Identity};
 use crate::fs::{Protected, is_secret_place, relative_place, shown};
 use crate::process::running::Ended;
-use crate::{About, LiveOutput, ToolContext, TypedTool};
+use crate::{About, LiveOutput, Rank, ToolContext, TypedTool};
 
 const LOOK: &str = include_str!("look.sh");
 const COMMIT: &str = include_str!("commit.sh");
@@ -89,6 +89,10 @@ impl TypedTool for GitCommit {
             capabilities: Capabilities { observes_workspace: true, ..Capabilities::EXCLUSIVE },
             aliases: &[],
         }
+    }
+
+    fn rank(&self) -> Rank {
+        Rank::Second
     }
 
     async fn plan(&self, ctx: &ToolContext, arguments: &Arguments) -> Result<Action, ToolResult> {
