@@ -10,6 +10,8 @@ use crate::exit::Exit;
 pub(crate) struct Follow {
     item_id: String,
     turn_id: Option<String>,
+    /// The message began its turn; one that steers is part of a turn that somebody else may have begun.
+    began: bool,
     /// What another turn asks, before ours could begin.
     asked_before: Option<v1::QuestionAsked>,
 }
@@ -54,7 +56,7 @@ impl Outcome {
 impl Follow {
     /// Follows the message with this id.
     pub(crate) fn new(item_id: impl Into<String>) -> Self {
-        Self { item_id: item_id.into(), turn_id: None, asked_before: None }
+        Self { item_id: item_id.into(), turn_id: None, began: false, asked_before: None }
     }
 
     /// The turn that has the message; `None` while it waits.
@@ -65,6 +67,16 @@ impl Follow {
     /// Tells whether an event belongs to the turn that has the message.
     pub(crate) fn concerns(&self, event: &v1::Event) -> bool {
         self.turn_id.as_deref().is_some_and(|turn_id| turn_id == event.turn_id)
+    }
+
+    /// What the turn that the message began asks with this event.
+    pub(crate) fn asks<'e>(&self, event: &'e v1::Event) -> Option<&'e v1::ApprovalRequested> {
+        match &event.body {
+            Some(Body::ApprovalRequested(asked)) if self.began && self.concerns(event) => {
+                Some(asked)
+            }
+            _ => None,
+        }
     }
 
     /// Tells whether the message waits for somebody to answer a question of the turn before it. Ask
@@ -83,6 +95,7 @@ impl Follow {
                 if item_ids.contains(&self.item_id) =>
             {
                 self.turn_id = Some(event.turn_id.clone());
+                self.began = matches!(body, Body::TurnStarted(_));
                 return None;
             }
             Body::MessageWithdrawn(withdrawn) if withdrawn.item_id == self.item_id => {
@@ -132,6 +145,23 @@ mod tests {
     fn completed(turn_id: &str, end: v1::TurnEnd) -> v1::Event {
         let end = end.into();
         event(turn_id, Body::TurnCompleted(v1::TurnCompleted { end, ..Default::default() }))
+    }
+
+    #[test]
+    fn ap_02_only_the_turn_that_the_message_began_asks_it() {
+        let asks = |turn_id: &str| {
+            event(turn_id, Body::ApprovalRequested(v1::ApprovalRequested::default()))
+        };
+        let mut follow = Follow::new("M");
+        assert_eq!(follow.asks(&asks("T")), None);
+        follow.on(&started("T", "M"));
+        assert!(follow.asks(&asks("T")).is_some());
+        assert_eq!(follow.asks(&asks("other")), None);
+        // A message that steers the turn of somebody else.
+        let mut follow = Follow::new("M");
+        let item_ids = vec!["M".to_owned()];
+        follow.on(&event("T", Body::MessagesDelivered(v1::MessagesDelivered { item_ids })));
+        assert_eq!(follow.asks(&asks("T")), None);
     }
 
     fn ended(events: &[v1::Event]) -> Option<Exit> {

@@ -70,6 +70,13 @@ impl Outgoing {
         self
     }
 
+    /// Says that somebody answers what its turn asks.
+    #[must_use]
+    pub(crate) fn attended(mut self, attended: bool) -> Self {
+        self.request.unattended &= !attended;
+        self
+    }
+
     /// The id by which our own message is known in the stream.
     pub(crate) fn client_message_id(&self) -> &str {
         &self.request.client_message_id

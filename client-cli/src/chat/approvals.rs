@@ -78,6 +78,24 @@ impl Conversation<'_> {
         self.answer_approval(number, Answer { decision, scope, reason }).await
     }
 
+    /// Lets the calls run that our own turns ask for.
+    pub(super) async fn say_yes(&mut self) {
+        for approval_id in self.yes.as_mut().map(std::mem::take).unwrap_or_default() {
+            // What is shown again after a lost connection may have its answer.
+            let mut open = self.view.transcript.open_approvals();
+            if !open.any(|(_, open)| open.approval_id == approval_id) {
+                continue;
+            }
+            drop(open);
+            let author = self.app.author();
+            let (client, session_id) = (&self.client, &self.session_id);
+            let sent = approvals::send(client, author, session_id, &approval_id, Answer::YES);
+            if sent.await.is_err() {
+                self.view.aside(Tone::Warn, "the yes was not taken: somebody else was first");
+            }
+        }
+    }
+
     async fn answer_approval(
         &mut self,
         number: Option<usize>,

@@ -61,6 +61,9 @@ pub(crate) struct Conversation<'a> {
     pub(super) vocabulary: SharedVocabulary,
     /// Our own messages whose turns have not ended.
     pub(super) pending: Vec<Follow>,
+    /// What turns ask that our own messages began, when it is answered with yes unseen; none: users
+    /// are asked.
+    pub(super) yes: Option<Vec<String>>,
     /// Set when it is time to go.
     pub(super) leaving: bool,
     stream: AttachStream,
@@ -90,6 +93,7 @@ impl<'a> Conversation<'a> {
         client: Client,
         chosen: &Chosen,
         script: Option<PipeLines>,
+        yes: bool,
     ) -> Result<Self, Failure> {
         let unusable = |error: &dyn std::fmt::Display| {
             Failure::new(Exit::Failed, "cannot use the terminal").because(error)
@@ -128,6 +132,7 @@ impl<'a> Conversation<'a> {
             view,
             vocabulary,
             pending: Vec::new(),
+            yes: yes.then(Vec::new),
             leaving: false,
             stream: app.attach(&client, &chosen.session_id, position),
             live,
@@ -181,6 +186,7 @@ impl<'a> Conversation<'a> {
                         let Some(event) = self.stream.try_next() else { break };
                         self.on_attach(event)?;
                     }
+                    self.say_yes().await;
                     self.refresh_vocabulary();
                 }
                 Wake::Attach(None) => {
@@ -347,6 +353,10 @@ impl<'a> Conversation<'a> {
 
     fn on_event(&mut self, event: &v1::Event) {
         let mut outcomes = Vec::new();
+        if let Some(asked) = &mut self.yes {
+            let ours = self.pending.iter().find_map(|follow| follow.asks(event));
+            asked.extend(ours.map(|ours| ours.approval_id.clone()));
+        }
         self.pending.retain_mut(|follow| match follow.on(event) {
             Some(outcome) => {
                 outcomes.push(outcome.exit());

@@ -123,7 +123,8 @@ impl Conversation<'_> {
     async fn submit(&mut self, text: &str, delivery: v1::Delivery) -> Result<(), Failure> {
         let steers_nothing =
             delivery == v1::Delivery::Steer && self.view.transcript.open_turn().is_none();
-        let outgoing = Outgoing::new(self.app, &self.session_id, text, delivery);
+        let outgoing =
+            Outgoing::new(self.app, &self.session_id, text, delivery).attended(self.yes.is_some());
         self.view.sent(outgoing.client_message_id());
         let sent = outgoing.send(self.app, &self.client).await;
         let accepted = sent.map_err(|error| rpc_failure("cannot send the message", error))?;

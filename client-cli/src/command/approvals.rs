@@ -117,6 +117,12 @@ pub(crate) struct Answer<'a> {
     pub(crate) reason: &'a str,
 }
 
+impl Answer<'_> {
+    /// This call may run.
+    pub(crate) const YES: Self =
+        Self { decision: v1::ApprovalDecision::Allow, scope: v1::ApprovalScope::Once, reason: "" };
+}
+
 async fn say(
     app: &App,
     client: &Client,

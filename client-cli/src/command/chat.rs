@@ -22,6 +22,9 @@ pub(crate) struct ChatArgs {
     /// Model and effort.
     #[command(flatten)]
     pub(crate) wishes: Wishes,
+    /// Let everything run that the turns of its own messages ask for; those of others are left to them
+    #[arg(long)]
+    pub(crate) yes: bool,
 }
 
 /// Opens the chat; with a script on stdin it sends one line after the other.
@@ -46,6 +49,6 @@ pub(super) async fn run(args: &ChatArgs, app: &App) -> Result<Exit, Failure> {
     if !scripted && let Err(error) = ensure_private_dir(&app.paths.state_dir) {
         app.output.note(&format!("warning: no history is kept: {error}"));
     }
-    let conversation = Box::pin(Conversation::open(app, client, &chosen, script)).await?;
+    let conversation = Box::pin(Conversation::open(app, client, &chosen, script, args.yes)).await?;
     Box::pin(conversation.run(&mut signals)).await
 }

@@ -39,8 +39,8 @@ enum SandboxCommand {
     Status(crate::cli::JsonArgs),
     /// Try to break each promise on this machine
     #[command(after_help = "\
-Each promise is tried for real, with files, sockets and processes that are made
-for it. \"not given\" means that the backend does not promise it here, and what
+Each promise is tried for real, with files, sockets and processes made for
+it. \"not given\" means that the backend does not promise it here, and what
 would. Ends with 1 when a promise is broken or could not be tried.
 
 Examples:

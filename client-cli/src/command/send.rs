@@ -16,6 +16,7 @@ use crate::chat::card;
 use crate::chat::lines;
 use crate::chat::terminal::Size;
 use crate::cli::{WhichSession, Wishes};
+use crate::command::approvals;
 use crate::exit::{Exit, Failure};
 use crate::follow::{Follow, Outcome};
 use crate::json::EventView;
@@ -47,6 +48,9 @@ pub(crate) struct SendArgs {
     /// When it is too late to begin, such as 90s or 1h30m; without it the daemon decides
     #[arg(long, value_name = "DURATION", value_parser = crate::duration::parse)]
     pub(crate) ttl: Option<Duration>,
+    /// Let everything run that the turns of its own messages ask for; those of others are left to them
+    #[arg(long)]
+    pub(crate) yes: bool,
     /// Print events as JSON Lines
     #[arg(long)]
     pub(crate) json: bool,
@@ -109,7 +113,8 @@ pub(super) async fn run(args: &SendArgs, app: &App) -> Result<Exit, Failure> {
     let mut signals = Signals::new()
         .map_err(|error| Failure::new(Exit::Failed, "cannot listen for signals").because(error))?;
     let outgoing = Outgoing::new(app, &chosen.session_id, &text, args.delivery.into())
-        .ranked(args.priority.into(), args.ttl);
+        .ranked(args.priority.into(), args.ttl)
+        .attended(args.yes);
     let Ok(sent) = signals.unless(outgoing.send(app, &client)).await else {
         app.output.note("given up; the message may have reached the daemon all the same");
         return Ok(Exit::CtrlC);
@@ -137,6 +142,7 @@ pub(super) async fn run(args: &SendArgs, app: &App) -> Result<Exit, Failure> {
         session_id: &chosen.session_id,
         item_id: &accepted.item_id,
         follow: Follow::new(accepted.item_id.clone()),
+        yes: args.yes,
         printer: if args.json { Printer::Json } else { Printer::Plain(Box::default()) },
     };
     wait.run(accepted.seq, &mut signals).await
@@ -186,6 +192,8 @@ struct Wait<'a> {
     session_id: &'a str,
     item_id: &'a str,
     follow: Follow,
+    /// What the turn asks is answered with yes.
+    yes: bool,
     printer: Printer,
 }
 
@@ -220,6 +228,7 @@ impl Wait<'_> {
                     }
                     let outcome = self.follow.on(&event);
                     self.print(&event, &change, &transcript)?;
+                    self.say_yes(&event).await;
                     if let Some(outcome) = outcome {
                         return self.end(&outcome);
                     }
@@ -240,6 +249,23 @@ impl Wait<'_> {
                 Some(AttachEvent::Attached(_) | AttachEvent::Lagged { .. }) => is_caught_up = false,
                 None => return Err(Failure::new(Exit::Failed, "the stream has ended")),
             }
+        }
+    }
+
+    /// Lets the call run that the turn asks for. One that somebody else has answered meanwhile is
+    /// nothing to stop for.
+    async fn say_yes(&self, event: &v1::Event) {
+        let Some(asked) = self.follow.asks(event).filter(|_| self.yes) else { return };
+        let author = self.app.author();
+        let sent = approvals::send(
+            self.client,
+            author,
+            self.session_id,
+            &asked.approval_id,
+            approvals::Answer::YES,
+        );
+        if let Err(failure) = sent.await {
+            self.app.output.failure(&failure);
         }
     }
 

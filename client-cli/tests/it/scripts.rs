@@ -117,3 +117,24 @@ async fn a_message_with_priority_and_ttl_expires_behind_a_turn_that_takes_too_lo
     assert_eq!(lines.last().unwrap()["kind"], "message_expired");
     daemon.terminate().await;
 }
+
+#[tokio::test]
+async fn ap_02_a_script_that_says_yes_lets_its_own_calls_run_and_one_that_does_not_is_denied() {
+    let llm = LlmServer::start().await;
+    let daemon = agentd().llm(&llm).set("permission.mode", "ask").start().await;
+    let write = |path: &str| {
+        Reply::tool_call("write_file", &format!(r#"{{"path":"{path}","content":"x"}}"#))
+    };
+    llm.push(write("no.txt"));
+    llm.push(Reply::text("done"));
+    let output = run(daemon.home(), &["send", "write it"]).await;
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(!daemon.home().workspace().join("no.txt").exists());
+    llm.push(write("yes.txt"));
+    llm.push(Reply::text("done"));
+    let output = run(daemon.home(), &["send", "--yes", "write it"]).await;
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let written = std::fs::read_to_string(daemon.home().workspace().join("yes.txt"));
+    assert_eq!(written.unwrap(), "x", "{output:?}");
+    daemon.terminate().await;
+}
