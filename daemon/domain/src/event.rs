@@ -16,7 +16,8 @@ use crate::{
     Cost, Effort, EffortChoice, ErrorReport, Evidence, ForkOrigin, InterruptReason, ItemId,
     NativeBlocks, PermissionMode, PermissionModeChanged, PermissionRuleRevoked, Priority,
     QuestionId, QuestionKind, Seq, SuspendReason, TimestampMs, TodoList, ToolCall, ToolEffect,
-    ToolResult, ToolStatus, TurnEnd, TurnId, Usage, UsagePurpose, WorkMode, WorkModeChanged,
+    ToolImage, ToolResult, ToolStatus, TurnEnd, TurnId, Usage, UsagePurpose, WorkMode,
+    WorkModeChanged,
 };
 
 /// One durable event.
@@ -510,6 +511,9 @@ pub struct ToolCallFinished {
     /// True when the workspace may have changed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub workspace_changed: bool,
+    /// A picture that the model sees beside the output, if it sees pictures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<Box<ToolImage>>,
     /// How it was run.
     #[serde(default, skip_serializing_if = "CallMetrics::is_plain")]
     pub metrics: CallMetrics,
@@ -539,6 +543,7 @@ impl ToolCallFinished {
             exit_code,
             workspace_changed,
             todo: _,
+            image,
         } = result;
         Self {
             call_id,
@@ -548,10 +553,11 @@ impl ToolCallFinished {
             error_code,
             output_bytes,
             elapsed_ms,
-            diff,
+            diff: diff.into(),
             exit_code,
             evidence,
             workspace_changed,
+            image,
             metrics: CallMetrics::default(),
         }
     }

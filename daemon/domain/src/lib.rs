@@ -56,8 +56,8 @@ pub use session::{ForkOrigin, SessionRecord, SessionStatus, Title, TitleError};
 pub use time::TimestampMs;
 pub use todo::{TodoItem, TodoList, TodoStatus};
 pub use tool::{
-    CallMetrics, Capabilities, Evidence, ResultSource, ToolCall, ToolEffect, ToolResult, ToolSpec,
-    ToolStatus,
+    CallMetrics, Capabilities, Evidence, ResultSource, ToolCall, ToolEffect, ToolImage, ToolResult,
+    ToolSpec, ToolStatus,
 };
 pub use turn::{InterruptReason, SuspendReason, TurnEnd};
 pub use usage::{Cost, Usage, UsagePurpose, UsageSum};

@@ -149,6 +149,30 @@ impl Evidence {
     pub const MAX_PER_RESULT: usize = 20;
 }
 
+/// A picture that the model is to see.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolImage {
+    /// "image/png", "image/jpeg", "image/gif" or "image/webp".
+    pub media_type: String,
+    /// The file in base 64, at most [`ToolImage::MAX_BYTES`] bytes before that.
+    pub data_base64: String,
+}
+
+impl ToolImage {
+    /// Largest file in bytes. It is kept in the log and sent with each request.
+    pub const MAX_BYTES: usize = 1024 * 1024;
+}
+
+impl std::fmt::Debug for ToolImage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { media_type, data_base64 } = self;
+        f.debug_struct("ToolImage")
+            .field("media_type", media_type)
+            .field("base64_bytes", &data_base64.len())
+            .finish_non_exhaustive()
+    }
+}
+
 /// What a tool gives back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolResult {
@@ -161,13 +185,15 @@ pub struct ToolResult {
     /// What the output rests on.
     pub evidence: Vec<Evidence>,
     /// A unified diff of what changed, for people; empty when nothing did.
-    pub diff: String,
+    pub diff: Box<str>,
     /// Exit code of the program that ran, if one did.
     pub exit_code: Option<i32>,
     /// True when the workspace may have changed, also when the call failed.
     pub workspace_changed: bool,
     /// What the session has set out to do from now on; none: that stays as it is.
     pub todo: Option<Box<TodoList>>,
+    /// A picture that the model sees beside the output, if it sees pictures.
+    pub image: Option<Box<ToolImage>>,
 }
 
 impl ToolResult {
@@ -178,10 +204,11 @@ impl ToolResult {
             output: output.into(),
             error_code: error_code.to_owned(),
             evidence: Vec::new(),
-            diff: String::new(),
+            diff: Box::default(),
             exit_code: None,
             workspace_changed: false,
             todo: None,
+            image: None,
         }
     }
 
@@ -223,7 +250,7 @@ impl ToolResult {
 
     /// Adds what changed in the workspace.
     #[must_use]
-    pub fn with_diff(mut self, diff: impl Into<String>) -> Self {
+    pub fn with_diff(mut self, diff: impl Into<Box<str>>) -> Self {
         self.diff = diff.into();
         self.workspace_changed = true;
         self

@@ -5,8 +5,13 @@ use std::sync::Arc;
 
 use agentd_sandbox::Programs;
 
-use crate::compute::{calculator::Calculator, date_math::DateMath, text_length::TextLength};
-use crate::data::{hash_file::HashFile, list_archive::ListArchive, query_sqlite::QuerySqlite};
+use crate::compute::{
+    calculator::Calculator, date_math::DateMath, lunar_date::LunarDate, text_length::TextLength,
+};
+use crate::data::{
+    hash_file::HashFile, list_archive::ListArchive, query_sqlite::QuerySqlite,
+    view_image::ViewImage,
+};
 use crate::dev::check_project::CheckProject;
 use crate::fs::{
     Protected, apply_patch::ApplyPatch, edit_file::EditFile, glob_files::GlobFiles,
@@ -44,6 +49,7 @@ pub(crate) fn tools(settings: BuiltinSettings) -> Vec<Arc<dyn Tool>> {
         tool(HashFile { protected: protected.clone() }),
         tool(ListArchive { protected: protected.clone() }),
         tool(ListDir { protected: protected.clone() }),
+        tool(LunarDate),
         tool(ManageTodoList),
         tool(OsInfo),
         tool(QuerySqlite { protected: protected.clone() }),
@@ -52,6 +58,7 @@ pub(crate) fn tools(settings: BuiltinSettings) -> Vec<Arc<dyn Tool>> {
         tool(TextLength),
         tool(Time),
         tool(UndoEdit { protected: protected.clone() }),
+        tool(ViewImage { protected: protected.clone() }),
         tool(WriteFile { protected }),
     ]
 }

@@ -3,3 +3,4 @@
 pub(crate) mod hash_file;
 pub(crate) mod list_archive;
 pub(crate) mod query_sqlite;
+pub(crate) mod view_image;

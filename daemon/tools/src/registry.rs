@@ -265,6 +265,7 @@ mod tests {
                 "hash_file",
                 "list_archive",
                 "list_dir",
+                "lunar_date",
                 "manage_todo_list",
                 "os_info",
                 "query_sqlite",
@@ -273,6 +274,7 @@ mod tests {
                 "text_length",
                 "time",
                 "undo_edit",
+                "view_image",
                 "write_file"
             ]
         );

@@ -7,13 +7,18 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use agentd_domain::{CallId, Completeness, Event, EventBody, ItemId, Seq, TurnId, cut_head_tail};
-use agentd_llm::{Message, estimate_message_tokens, estimate_tokens};
+use agentd_domain::{
+    CallId, Completeness, Event, EventBody, ItemId, Seq, ToolImage, TurnId, cut_head_tail,
+};
+use agentd_llm::{Image, Message, estimate_message_tokens, estimate_tokens};
 
 use crate::session::OUTCOME_UNKNOWN;
 
 /// What a model reads in place of the rest of a text that was broken off.
 const BROKEN_OFF: &str = "\n\n[this answer was interrupted here]";
+
+/// What a model reads beside pictures that its calls gave.
+const IMAGES: &str = "[images that the calls above gave, in their order]";
 
 /// What is left of a tool's output at least, in bytes.
 const MIN_OUTPUT_BYTES: usize = 1024;
@@ -38,10 +43,13 @@ impl KeptConversation {
     /// Estimated tokens above which a conversation is read anew rather than kept in memory: about a
     /// megabyte of text.
     const MAX_TOKENS: u64 = 250_000;
+    /// The same for its pictures, in bytes of base 64: their tokens do not tell.
+    const MAX_IMAGE_BYTES: usize = 8 * 1024 * 1024;
 
     /// True when it may stay in memory.
     pub(crate) fn is_small(&self) -> bool {
         self.conversation.tokens() <= Self::MAX_TOKENS
+            && self.conversation.image_bytes() <= Self::MAX_IMAGE_BYTES
     }
 }
 
@@ -54,6 +62,8 @@ struct TurnMessages {
     tokens: u64,
     /// Calls of the newest assistant message and the results that are there.
     calls: Vec<(CallId, String, Option<String>)>,
+    /// Pictures that their results hold.
+    images: Vec<Image>,
     /// Text that broke off; it counts only when nothing replaces it.
     broken_off: Option<(String, String)>,
 }
@@ -113,6 +123,7 @@ impl Conversation {
             messages: Vec::new(),
             tokens: 0,
             calls: Vec::new(),
+            images: Vec::new(),
             broken_off: None,
         };
         for (_seq, text) in inputs {
@@ -172,6 +183,7 @@ impl Conversation {
                     .find(|(call_id, _, output)| *call_id == finished.call_id && output.is_none());
                 if let Some((_, _, output)) = open {
                     *output = Some(finished.output.clone());
+                    turn.images.extend(finished.image.as_deref().map(image));
                 }
                 if turn.calls.iter().all(|(_, _, output)| output.is_some()) {
                     turn.close_calls();
@@ -190,6 +202,15 @@ impl Conversation {
         self.turns.iter().flat_map(|turn| {
             turn.messages.iter().cloned().chain(turn.calls.iter().map(result_message))
         })
+    }
+
+    fn image_bytes(&self) -> usize {
+        let messages = self.turns.iter().flat_map(|turn| &turn.messages);
+        let images = messages.filter_map(|message| match message {
+            Message::User { images, .. } => Some(images),
+            _ => None,
+        });
+        images.flatten().map(|image| image.data_base64.len()).sum()
     }
 
     /// Estimated tokens of all messages.
@@ -269,6 +290,11 @@ impl TurnMessages {
         for call in std::mem::take(&mut self.calls) {
             self.push(result_message(&call));
         }
+        // Results are text in most APIs, so pictures follow all of them.
+        let images = std::mem::take(&mut self.images);
+        if !images.is_empty() {
+            self.push(Message::User { text: IMAGES.to_owned(), images });
+        }
     }
 
     fn close(&mut self) {
@@ -284,6 +310,10 @@ impl TurnMessages {
             });
         }
     }
+}
+
+fn image(ToolImage { media_type, data_base64 }: &ToolImage) -> Image {
+    Image { media_type: media_type.clone(), data_base64: Arc::from(data_base64.as_str()) }
 }
 
 /// Head and tail of an output, and the tokens that this saves. None when it saves nothing.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use agentd_domain::{
-    Action, Capabilities, EventBody, ToolCallFinished, ToolEffect, ToolResult, ToolSpec, ToolStatus,
+    Action, Capabilities, EventBody, ToolCallFinished, ToolEffect, ToolImage, ToolResult, ToolSpec,
+    ToolStatus,
 };
 use agentd_llm::Message;
 use agentd_tools::{Tool, ToolContext};
@@ -20,6 +21,8 @@ pub(crate) enum Behaviour {
     /// Shows a text, waits at the gate, and shows it again.
     Show(&'static str, Gate),
     Panic,
+    /// Gives a picture.
+    Paint,
 }
 
 /// See the page.
@@ -78,6 +81,12 @@ impl Tool for Probe {
                 ToolResult::success("shown")
             }
             Behaviour::Panic => panic!("a scripted panic"),
+            Behaviour::Paint => {
+                let mut result = ToolResult::success("[a picture]");
+                let (media_type, data_base64) = ("image/png".to_owned(), "AAAA".to_owned());
+                result.image = Some(Box::new(ToolImage { media_type, data_base64 }));
+                result
+            }
         }
     }
 }
@@ -281,4 +290,36 @@ async fn a_tool_found_with_find_tools_is_permitted_started_and_shown_as_itself()
         (tool_calls[0].name.as_str(), tool_calls[0].arguments_json.as_str()),
         ("call_tool", call)
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_picture_follows_the_results_of_an_answer_also_after_a_restart() {
+    let mut world = World::new();
+    let painter = Probe::new("paint", ToolEffect::Pure, Behaviour::Paint);
+    world.tools.register(Arc::new(painter)).unwrap();
+    let say = Probe::new("say", ToolEffect::Pure, Behaviour::Say("words"));
+    world.tools.register(Arc::new(say)).unwrap();
+    let engine = world.engine();
+    let id = world.session(&engine).await;
+    world.script(vec![Step::Call(vec![("paint", "{}"), ("say", "{}")])]);
+    world.send(&engine, id, "go").await;
+    let mut terminal = Terminal::attach(&engine, id, "ann").await;
+    terminal.until_kind("turn_completed", 1).await;
+    engine.stop().await;
+    let engine = world.engine();
+    world.send(&engine, id, "again").await;
+    let mut terminal = Terminal::attach(&engine, id, "ann").await;
+    terminal.until_kind("turn_completed", 2).await;
+
+    let requests = world.provider.requests.lock().unwrap();
+    let [_system, _user, _assistant, Message::Tool { .. }, Message::Tool { .. }, shown] =
+        requests[1].messages.as_slice()
+    else {
+        panic!("{:?}", requests[1].messages)
+    };
+    let Message::User { text, images } = shown else { panic!("{shown:?}") };
+    assert_eq!(text, "[images that the calls above gave, in their order]");
+    assert_eq!(images.len(), 1);
+    assert_eq!((images[0].media_type.as_str(), &*images[0].data_base64), ("image/png", "AAAA"));
+    assert_eq!(requests[2].messages[..6], requests[1].messages[..]);
 }

@@ -207,6 +207,23 @@ pub(super) fn date_diff(arguments: &mut Arguments) -> Shaped {
     Ok("date_math")
 }
 
+/// A date of one calendar in the other by `action`.
+pub(super) fn lunar(arguments: &mut Arguments) -> Shaped {
+    let date = arguments.remove("date_str");
+    let is_lunar = match text(arguments, "action").as_deref() {
+        Some("today") => {
+            arguments.clear();
+            return Ok("lunar_date");
+        }
+        Some("solar_to_lunar") | None => false,
+        Some("lunar_to_solar") => true,
+        Some(_) => return Err("give lunar_date the date, and is_lunar for a lunar one".to_owned()),
+    };
+    arguments.extend(date.map(|date| ("date".to_owned(), date)));
+    arguments.insert("is_lunar".to_owned(), is_lunar.into());
+    Ok("lunar_date")
+}
+
 /// The description of a Python project.
 #[expect(clippy::unnecessary_wraps, reason = "a shape, as the others are")]
 pub(super) fn read_pyproject(arguments: &mut Arguments) -> Shaped {

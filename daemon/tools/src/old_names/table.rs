@@ -57,7 +57,7 @@ pub(crate) const OLD_NAMES: &[(&str, Meaning)] = &[
         "toolkit_lsp",
         Nothing("grep_files finds uses, and the project's own compiler or linter faults"),
     ),
-    ("toolkit_lunar", Nothing("date_math knows the usual calendar only")),
+    ("toolkit_lunar", Depends(shapes::lunar)),
     ("toolkit_mcp", Nothing("there are no tools of MCP servers")),
     ("toolkit_memory", Nothing(NO_MEMORY)),
     ("toolkit_mode", Nothing("modes are the user's: /mode and /work")),

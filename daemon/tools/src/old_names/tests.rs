@@ -146,6 +146,10 @@ fn arguments_of_old_are_those_of_today() {
     let today = json!({"items": [{"label": "a"}, {"label": "b", "status": "running"}]});
     check("toolkit_todo", &todo, "manage_todo_list", &today);
     check("toolkit_todo", &json!({"action": "clear"}), "manage_todo_list", &json!({"items": []}));
+    let lunar = json!({"date_str": "2025-06-01,L", "action": "lunar_to_solar"});
+    let today = json!({"date": "2025-06-01,L", "is_lunar": true});
+    check("toolkit_lunar", &lunar, "lunar_date", &today);
+    check("toolkit_lunar", &json!({"action": "today", "date_str": ""}), "lunar_date", &json!({}));
     check("toolkit_os_info", &json!({"refresh": true}), "os_info", &json!({}));
 }
 

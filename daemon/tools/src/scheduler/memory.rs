@@ -64,7 +64,8 @@ impl TurnMemory {
         }
         let is_settled =
             matches!(result.status, ToolStatus::Success | ToolStatus::Partial | ToolStatus::Empty);
-        let bytes = result.output.len() + result.diff.len();
+        let image = result.image.as_ref().map_or(0, |image| image.data_base64.len());
+        let bytes = result.output.len() + result.diff.len() + image;
         if let Some(fingerprint) = fingerprint
             && is_settled
             && self.bytes + bytes <= MAX_BYTES

@@ -5,6 +5,7 @@ mod changes;
 mod data;
 mod files;
 mod harness;
+mod images;
 mod limits;
 mod patches;
 mod planning;

@@ -31,6 +31,8 @@ pub(super) fn finished(finished: &ToolCallFinished) -> v1::ToolCallFinished {
         exit_code,
         evidence: pieces,
         workspace_changed,
+        // For the model; people have the file.
+        image: _,
         metrics: how,
     } = finished;
     v1::ToolCallFinished {

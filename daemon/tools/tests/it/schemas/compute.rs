@@ -24,6 +24,28 @@ pub(super) fn told() -> Vec<Told> {
             }),
         ),
         (
+            "lunar_date",
+            ToolEffect::Pure,
+            json!({
+                "type": "object",
+                "properties": {
+                    "date": {
+                        "type": "string",
+                        "minLength": 1,
+                        "maxLength": 40,
+                        "description": "Such as `2026-02-17`; a lunar date in the same form, with \
+                                        `,L` after it in a leap month. Left out: today."
+                    },
+                    "is_lunar": {
+                        "type": "boolean",
+                        "default": false,
+                        "description": "True: date is a lunar one."
+                    }
+                },
+                "additionalProperties": false
+            }),
+        ),
+        (
             "text_length",
             ToolEffect::Pure,
             json!({

@@ -34,6 +34,19 @@ pub(super) fn told() -> Vec<Told> {
             }),
         ),
         (
+            "view_image",
+            ToolEffect::WorkspaceRead,
+            json!({
+                "type": "object",
+                "properties": {"path": {
+                    "type": "string",
+                    "description": "Path of the image, relative to the workspace."
+                }},
+                "required": ["path"],
+                "additionalProperties": false
+            }),
+        ),
+        (
             "list_archive",
             ToolEffect::WorkspaceRead,
             json!({
