@@ -474,6 +474,7 @@ impl Engine {
     pub async fn stop(&self) {
         self.inner.shutdown.cancel();
         self.deps().tasks.stop().await;
+        self.deps().tools.end_session(None).await;
     }
 
     pub(crate) fn deps(&self) -> &Arc<SessionDeps> {

@@ -20,7 +20,7 @@ use crate::fs::{
 };
 use crate::net::{NetSettings, fetch_url::FetchUrl, search_web::SearchWeb};
 use crate::planning::manage_todo_list::ManageTodoList;
-use crate::process::{ProcessLimits, run_command::RunCommand, run_python::RunPython};
+use crate::process::{self, ProcessLimits};
 use crate::system::{os_info::OsInfo, time::Time};
 use crate::vcs::{git::GitRead, git_commit::GitCommit, user_settings};
 use crate::{Tool, tool};
@@ -71,7 +71,7 @@ pub fn process_tools(
 ) -> Vec<Arc<dyn Tool>> {
     let programs = || Arc::clone(programs);
     let protected = Protected::new(private);
-    vec![
+    let mut tools = vec![
         tool(CheckProject { programs: programs(), protected: protected.clone(), limits }),
         tool(GitCommit {
             programs: programs(),
@@ -80,7 +80,7 @@ pub fn process_tools(
             user_settings: user_settings(),
         }),
         tool(GitRead { programs: programs(), protected, limits: limits.command }),
-        tool(RunCommand { programs: programs(), limits }),
-        tool(RunPython { programs: programs(), limits }),
-    ]
+    ];
+    tools.extend(process::tools(&programs(), limits));
+    tools
 }

@@ -176,7 +176,7 @@ fn taken_away(request: &PermissionRequest<'_>, target: Option<&ActionTarget>) ->
                 }
             })
         }
-        None if is_plan && !effect.is_repeatable() => {
+        None if is_plan && !effect.is_repeatable() && !starts_nothing(request) => {
             Some("the session is in mode 'plan', which changes nothing".to_owned())
         }
         _ => None,
@@ -215,6 +215,7 @@ fn by_mode(
                 )
             }
         }
+        None if starts_nothing(request) => Permission::Allow,
         None => match request.capabilities.effect {
             ToolEffect::Pure | ToolEffect::WorkspaceRead => Permission::Allow,
             ToolEffect::NetworkRead => allow_if(is_full, "it uses the network"),
@@ -223,6 +224,12 @@ fn by_mode(
             ToolEffect::Exclusive => allow_if(is_full, "it may change something"),
         },
     }
+}
+
+/// True for a tool of programs whose plan names none: it looks at what was started before, or ends it.
+fn starts_nothing(request: &PermissionRequest<'_>) -> bool {
+    let Action { summary, targets } = request.action;
+    request.capabilities.effect == ToolEffect::Process && !summary.is_empty() && targets.is_empty()
 }
 
 fn only_reads(script: &Script) -> bool {

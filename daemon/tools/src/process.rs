@@ -2,10 +2,34 @@
 
 mod capture;
 pub(crate) mod command;
+mod job;
+mod jobs;
 mod limits;
+mod per_session;
 pub(crate) mod run_command;
 pub(crate) mod run_python;
 pub(crate) mod running;
 pub(crate) mod told;
 
+use std::sync::Arc;
+
+use agentd_sandbox::Programs;
+
+use crate::{Tool, tool};
+use job::JobTool;
+use jobs::Jobs;
+use run_command::RunCommand;
+use run_python::RunPython;
+
 pub use limits::ProcessLimits;
+
+/// The tools that run what the model says.
+pub(crate) fn tools(programs: &Arc<Programs>, limits: ProcessLimits) -> Vec<Arc<dyn Tool>> {
+    let jobs = Arc::new(Jobs::new(limits.jobs));
+    let programs = || Arc::clone(programs);
+    vec![
+        tool(RunCommand { programs: programs(), limits, jobs: Arc::clone(&jobs) }),
+        tool(JobTool { jobs, limits }),
+        tool(RunPython { programs: programs(), limits }),
+    ]
+}

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use agentd_domain::{Action, Capabilities, ToolResult, ToolSpec, cut_line};
+use agentd_domain::{Action, Capabilities, SessionId, ToolResult, ToolSpec, cut_line};
+use futures_util::future::join_all;
 use serde_json::Value;
 
 use crate::catalogue::{CALL_TOOL, CallTool, FIND_TOOLS, FindTools, Inner};
@@ -145,6 +146,16 @@ impl Registry {
     /// The tool of this name or alias.
     pub fn find(&self, name: &str) -> Option<&Arc<dyn Tool>> {
         self.tools.get(name).or_else(|| self.tools.get(self.aliases.get(name)?))
+    }
+
+    /// What the model should know when a turn of the session begins, each told once.
+    pub fn session_notes(&self, session: SessionId) -> Vec<String> {
+        self.tools.values().filter_map(|tool| tool.session_note(session)).collect()
+    }
+
+    /// Ends what a session keeps running; none: what all of them do, since the daemon stops.
+    pub async fn end_session(&self, session: Option<SessionId>) {
+        join_all(self.tools.values().map(|tool| tool.end_session(session))).await;
     }
 
     /// Descriptions of all tools, sorted by name.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentd_domain::{Action, Capabilities, Clock, ToolResult, ToolSpec};
+use agentd_domain::{Action, Capabilities, Clock, SessionId, ToolResult, ToolSpec};
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -31,6 +31,8 @@ pub enum Rank {
 pub struct ToolContext {
     /// Root of the session's workspace. Tools open it as a directory handle and never leave it.
     pub workspace: PathBuf,
+    /// The session that calls.
+    pub session: SessionId,
     /// The time of day.
     pub clock: Arc<dyn Clock>,
     /// Cancelled when the turn is. A tool stops soon after; blocking work checks it between steps.
@@ -74,6 +76,15 @@ pub trait Tool: Debug + Send + Sync + 'static {
     /// Runs one call with arguments that passed the schema. It does what `planned` says or nothing:
     /// a file that is no longer what was looked at is left alone. Failures are results, not panics.
     async fn run(&self, ctx: &ToolContext, arguments: Value, planned: &Action) -> ToolResult;
+
+    /// What the model should know when a turn begins and has not been told: one clause. It is told
+    /// once.
+    fn session_note(&self, _session: SessionId) -> Option<String> {
+        None
+    }
+
+    /// Ends what a session keeps running; none: what all of them do, since the daemon stops.
+    async fn end_session(&self, _session: Option<SessionId>) {}
 }
 
 /// What a tool says of itself.
@@ -127,6 +138,14 @@ pub trait TypedTool: Debug + Send + Sync + 'static {
         arguments: Self::Arguments,
         planned: &Action,
     ) -> ToolResult;
+
+    /// See [`Tool::session_note`].
+    fn session_note(&self, _session: SessionId) -> Option<String> {
+        None
+    }
+
+    /// See [`Tool::end_session`].
+    async fn end_session(&self, _session: Option<SessionId>) {}
 }
 
 /// Makes a tool of a typed one.
@@ -176,5 +195,13 @@ impl<T: TypedTool> Tool for Typed<T> {
             Ok(arguments) => self.inner.run(ctx, arguments, planned).await,
             Err(result) => result,
         }
+    }
+
+    fn session_note(&self, session: SessionId) -> Option<String> {
+        self.inner.session_note(session)
+    }
+
+    async fn end_session(&self, session: Option<SessionId>) {
+        self.inner.end_session(session).await;
     }
 }

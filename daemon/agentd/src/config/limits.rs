@@ -22,6 +22,10 @@ pub struct LimitsConfig {
     pub max_timeout_s: u64,
     /// KiB of one stream of output that are kept, half of them from its end.
     pub output_kib: u64,
+    /// Jobs of a session that run at the same time.
+    pub jobs: u64,
+    /// Longest run of a job in seconds.
+    pub job_s: u64,
     /// Memory of one process of a command in MiB.
     pub command_memory_mib: u64,
     /// Processes and threads of a command at the same time.
@@ -42,12 +46,21 @@ pub struct LimitsConfig {
 
 impl Default for LimitsConfig {
     fn default() -> Self {
-        let ProcessLimits { command, script, usual_time, longest_time, output_bytes, .. } =
-            ProcessLimits::default();
+        let ProcessLimits {
+            command,
+            script,
+            usual_time,
+            longest_time,
+            output_bytes,
+            jobs,
+            job_time,
+        } = ProcessLimits::default();
         Self {
             timeout_s: usual_time.as_secs(),
             max_timeout_s: longest_time.as_secs(),
             output_kib: u64::try_from(output_bytes).unwrap_or(u64::MAX) / KIB,
+            jobs: u64::try_from(jobs).unwrap_or(u64::MAX),
+            job_s: job_time.as_secs(),
             command_memory_mib: command.memory_bytes / MIB,
             command_processes: command.processes,
             command_cpu_s: command.cpu.as_secs(),
@@ -67,6 +80,8 @@ impl LimitsConfig {
             ("timeout_s", self.timeout_s, 1, self.max_timeout_s),
             // All of a call's output is 128 KiB.
             ("output_kib", self.output_kib, 1, 64),
+            ("jobs", self.jobs, 1, 64),
+            ("job_s", self.job_s, 1, 86_400),
             ("command_memory_mib", self.command_memory_mib, 16, 1024 * 1024),
             ("script_memory_mib", self.script_memory_mib, 16, 1024 * 1024),
             ("command_processes", self.command_processes, 4, 65_536),
@@ -108,6 +123,8 @@ impl LimitsConfig {
             usual_time: Duration::from_secs(self.timeout_s),
             longest_time: Duration::from_secs(self.max_timeout_s),
             output_bytes: usize::try_from(self.output_kib * KIB).unwrap_or(usize::MAX),
+            jobs: usize::try_from(self.jobs).unwrap_or(usize::MAX),
+            job_time: Duration::from_secs(self.job_s),
         }
     }
 }

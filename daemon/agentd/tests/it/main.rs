@@ -18,6 +18,7 @@ mod connections;
 mod errors;
 mod git;
 mod interrupts;
+mod jobs;
 mod lifecycle;
 mod limits;
 mod long_sessions;

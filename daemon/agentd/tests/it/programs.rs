@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use agentd::config::SandboxConfig;
-use agentd_domain::{Action, ToolResult};
+use agentd_domain::{Action, SessionId, ToolResult};
 use agentd_engine::SystemClock;
 use agentd_sandbox::{Backend, Choice, Programs};
 use agentd_tools::{CallLimits, LiveOutput, Registry, ToolContext, process_tools, run_call};
@@ -61,6 +61,7 @@ impl Place {
     pub(crate) fn context(&self) -> ToolContext {
         ToolContext {
             workspace: self.workspace.path().to_owned(),
+            session: SessionId::from_parts(1, 1),
             clock: Arc::new(SystemClock),
             cancel: CancellationToken::new(),
             files: Arc::default(),
@@ -105,7 +106,31 @@ impl Place {
         self.call("run_command", json!({ "command": command })).await
     }
 
+    /// Starts a command in the background and gives the id of its job.
+    pub(crate) async fn job(&self, command: &str) -> String {
+        let arguments = json!({ "command": command, "background": true });
+        let result = self.call("run_command", arguments).await;
+        let words = result.output.split_once("runs as job ").expect("a job").1;
+        words.split_once(' ').expect("an id").0.to_owned()
+    }
+
+    pub(crate) async fn look(&self, action: &str, id: &str) -> ToolResult {
+        self.call("job", json!({ "action": action, "id": id })).await
+    }
+
     pub(crate) async fn python(&self, code: &str) -> ToolResult {
         self.call("run_python", json!({ "code": code })).await
     }
+}
+
+/// A number of seconds for `sleep` that no other process of the machine shows.
+pub(crate) fn long(of: u32) -> String {
+    format!("7{}.{of}", std::process::id())
+}
+
+/// True when a process shows these words in its arguments.
+pub(crate) fn runs_with(words: &str) -> bool {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let mut lines = entries.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    lines.any(|line| String::from_utf8_lossy(&line).replace('\0', " ").contains(words))
 }

@@ -155,15 +155,20 @@ pub(crate) fn check_model_name(model: &str) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Starts the turn of the next message; none when nothing waits any more.
+/// Starts the turn of the next message; none when nothing waits any more. `news` are clauses that the
+/// model is told of what went on since the last turn.
 pub(crate) fn start_turn(
     state: &SessionState,
     turn_id: TurnId,
     provider: &str,
     model: &str,
     effort: Option<EffortChoice>,
+    news: &[String],
 ) -> Option<Draft> {
     let next = state.next_message()?;
+    let notes = [unfinished_work(&state.todo), what_went_on(news)];
+    let notes: Vec<&str> =
+        notes.iter().map(String::as_str).filter(|note| !note.is_empty()).collect();
     Some(Draft::of(
         turn_id,
         TurnStarted {
@@ -171,9 +176,17 @@ pub(crate) fn start_turn(
             provider: provider.to_owned(),
             model: model.to_owned(),
             effort,
-            reminder: unfinished_work(&state.todo),
+            reminder: notes.join("\n"),
         },
     ))
+}
+
+/// What the model is told at the start of a turn of what went on without it.
+fn what_went_on(news: &[String]) -> String {
+    if news.is_empty() {
+        return String::new();
+    }
+    format!("[note from agentd, not from the user: {}.]", news.join("; "))
 }
 
 /// What the model is told at the start of a turn when the list of an earlier one is not through.

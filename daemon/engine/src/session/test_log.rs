@@ -164,7 +164,7 @@ impl Log {
     }
 
     pub(crate) fn start(&mut self, id: TurnId) {
-        let started = decide::start_turn(&self.state, id, "scripted", "m", None);
+        let started = decide::start_turn(&self.state, id, "scripted", "m", None, &[]);
         self.add(started);
     }
 

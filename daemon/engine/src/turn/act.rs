@@ -109,6 +109,7 @@ impl CallHost for TurnHost<'_> {
         let output = self.outputs.begin(call.call_id.clone());
         ToolContext {
             workspace: self.task.workspace.clone(),
+            session: self.task.session_id,
             clock: Arc::clone(&self.task.deps.clock),
             cancel: self.task.cancel.clone(),
             files: Arc::clone(&self.task.files),

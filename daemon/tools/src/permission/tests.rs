@@ -18,6 +18,27 @@ fn run(script: &str, confinement: Option<(bool, bool)>) -> Action {
     }
 }
 
+#[test]
+fn looking_at_what_was_started_before_asks_nobody_and_a_plan_that_says_nothing_does() {
+    let looks = Action { summary: "read job 1".to_owned(), targets: Vec::new() };
+    let asks = |action: &Action, mode| {
+        permit(&PermissionRequest {
+            mode,
+            work_mode: WorkMode::Review,
+            rules: &[],
+            tool: "job",
+            mcp_server: None,
+            capabilities: Capabilities::PROCESS,
+            action,
+        })
+    };
+    for mode in [PermissionMode::Plan, PermissionMode::Ask, PermissionMode::Full] {
+        assert_eq!(asks(&looks, mode), Permission::Allow, "{mode}");
+    }
+    assert!(matches!(asks(&Action::default(), PermissionMode::Plan), Permission::Deny { .. }));
+    assert!(matches!(asks(&Action::default(), PermissionMode::Ask), Permission::Ask { .. }));
+}
+
 fn write(path: &str) -> Action {
     Action {
         summary: format!("write {path}"),

@@ -55,13 +55,29 @@ impl Capture {
         text
     }
 
-    /// Head and tail, with a line between them that says how much is missing.
-    pub(super) fn text(&self) -> String {
+    /// Bytes of text so far, kept or not.
+    pub(super) fn written(&self) -> usize {
+        self.head.len() + self.left_out + self.tail.len()
+    }
+
+    /// What has been written since there were `from` bytes, as far as it is kept.
+    pub(super) fn since(&self, from: usize) -> String {
         let Self { head, tail, left_out, .. } = self;
-        if *left_out == 0 {
+        let tail_begins = head.len() + left_out;
+        if from >= tail_begins {
+            return tail.get(from - tail_begins..).unwrap_or_default().to_owned();
+        }
+        let head = head.get(from..).unwrap_or_default();
+        let missing = left_out - from.saturating_sub(self.head.len());
+        if missing == 0 {
             return format!("{head}{tail}");
         }
-        format!("{head}\n[... {left_out} bytes are left out ...]\n{tail}")
+        format!("{head}\n[... {missing} bytes are left out ...]\n{tail}")
+    }
+
+    /// Head and tail, with a line between them that says how much is missing.
+    pub(super) fn text(&self) -> String {
+        self.since(0)
     }
 
     fn add(&mut self, text: &str) -> String {
@@ -168,5 +184,26 @@ mod tests {
         let kept = capture.head.len() + capture.tail.len();
         assert_eq!(kept + capture.left_out, 6 + 3_000_000 + 5);
         assert!(text.contains(&format!("[... {} bytes are left out ...]", capture.left_out)));
+    }
+
+    #[test]
+    fn what_is_read_piece_by_piece_is_the_whole_and_what_is_missing_is_counted() {
+        let mut capture = Capture::keeping(20);
+        let mut read = 0;
+        let mut news = |capture: &Capture| {
+            let text = capture.since(read);
+            read = capture.written();
+            text
+        };
+        assert_eq!(news(&capture), "");
+        capture.push("a世".as_bytes());
+        assert_eq!(news(&capture), "a世");
+        capture.push(b"bcdefghijklm");
+        assert_eq!(news(&capture), "bcdefghijklm");
+        // Only the newest ten bytes are there; of the others four have been read.
+        capture.push("0123456789世0123456".as_bytes());
+        assert_eq!(news(&capture), "\n[... 10 bytes are left out ...]\n世0123456");
+        assert_eq!(news(&capture), "");
+        assert_eq!(capture.text(), "a世bcdefg\n[... 16 bytes are left out ...]\n世0123456");
     }
 }

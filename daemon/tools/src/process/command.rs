@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agentd_domain::{Action, ActionTarget, Confinement, ToolResult, cut_line};
-use agentd_sandbox::{Backend, Command, Limits, Profile, Programs, Sandbox};
+use agentd_sandbox::{Backend, Child, Command, Limits, Profile, Programs, Sandbox};
 
 use super::limits::invalid;
 use super::running::{Bounds, Ended, run_to_its_end};
@@ -69,6 +69,16 @@ impl Ready {
             limits,
         };
         Ok(Self { sandbox, command, target })
+    }
+
+    /// Starts what was planned, or nothing.
+    ///
+    /// # Errors
+    /// The result of the call, when nothing was started.
+    pub(super) async fn start(&self, planned: &Action) -> Result<Child, ToolResult> {
+        self.check(planned)?;
+        let started = self.sandbox.spawn(&self.command).await;
+        started.map_err(|error| unavailable(&error.to_string()))
     }
 
     /// Runs what was planned to its end, or nothing.

@@ -20,6 +20,10 @@ pub struct ProcessLimits {
     pub longest_time: Duration,
     /// Bytes of one stream of output that are kept, half of them from its end.
     pub output_bytes: usize,
+    /// Jobs of a session that run at the same time.
+    pub jobs: usize,
+    /// Longest run of a job.
+    pub job_time: Duration,
 }
 
 /// The numbers of spec k.3.
@@ -31,6 +35,8 @@ impl Default for ProcessLimits {
             usual_time: Duration::from_secs(30),
             longest_time: Duration::from_secs(120),
             output_bytes: KEPT,
+            jobs: 8,
+            job_time: Duration::from_secs(3_600),
         }
     }
 }
@@ -41,19 +47,31 @@ impl ProcessLimits {
     /// # Errors
     /// The result of a call that asked for too many, or none.
     pub(crate) fn time(&self, asked_seconds: Option<u32>) -> Result<Duration, ToolResult> {
-        let Some(seconds) = asked_seconds else { return Ok(self.usual_time) };
-        let time = Duration::from_secs(seconds.into());
-        if time.is_zero() || time > self.longest_time {
-            let most = self.longest_time.as_secs();
-            return Err(invalid(format!("timeout_s is {seconds}: give 1 to {most}.")));
-        }
-        Ok(time)
+        within(asked_seconds, self.usual_time, self.longest_time)
+    }
+
+    /// How long a job may run whose call asked for this many seconds.
+    ///
+    /// # Errors
+    /// The result of a call that asked for too many, or none.
+    pub(super) fn time_of_job(&self, asked_seconds: Option<u32>) -> Result<Duration, ToolResult> {
+        within(asked_seconds, self.job_time, self.job_time)
     }
 
     /// Of a run of this length.
     pub(crate) fn bounds(&self, time: Duration) -> Bounds {
         Bounds { time, kept_bytes: self.output_bytes }
     }
+}
+
+fn within(asked: Option<u32>, usual: Duration, most: Duration) -> Result<Duration, ToolResult> {
+    let Some(seconds) = asked else { return Ok(usual) };
+    let time = Duration::from_secs(seconds.into());
+    if time.is_zero() || time > most {
+        let most = most.as_secs();
+        return Err(invalid(format!("timeout_s is {seconds}: give 1 to {most}.")));
+    }
+    Ok(time)
 }
 
 /// The result of a call whose arguments cannot be carried out.

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::command::{MAX_SUMMARY, Ready, Wanted, argv};
+use super::jobs::{self, Jobs, too_many};
 use super::limits::ProcessLimits;
 use super::told::{call_time, told};
 use crate::{About, ToolContext, TypedTool};
@@ -30,13 +31,16 @@ pub(crate) struct Arguments {
     read_only: Option<bool>,
     /// True: it needs the network.
     network: Option<bool>,
+    /// True: it goes on as a job, for an hour at most, while you do other things.
+    background: Option<bool>,
 }
 
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct RunCommand {
     pub(crate) programs: Arc<Programs>,
-    pub(crate) limits: ProcessLimits,
+    pub(super) limits: ProcessLimits,
+    pub(super) jobs: Arc<Jobs>,
 }
 
 #[async_trait]
@@ -65,16 +69,24 @@ impl TypedTool for RunCommand {
             [_bash, _c, script] if arguments.command.is_some() => script.clone(),
             argv => argv.join(" "),
         };
-        let summary = format!("run {}", cut_line(&shown, MAX_SUMMARY));
+        let how = if arguments.background == Some(true) { " in the background" } else { "" };
+        let summary = format!("run{how} {}", cut_line(&shown, MAX_SUMMARY));
         Ok(Action { summary, targets: vec![target] })
     }
 
     async fn run(&self, ctx: &ToolContext, arguments: Arguments, planned: &Action) -> ToolResult {
         let running = async {
             let (ready, time) = self.ready(ctx, &arguments).await?;
-            let ended = ready.run(planned, self.limits.bounds(time), &ctx.output).await?;
+            let bounds = self.limits.bounds(time);
             let workspace_changed = ready.command.profile == Profile::WorkspaceWrite;
-            Ok(ToolResult { workspace_changed, ..told(ended) })
+            let result = if arguments.background == Some(true) {
+                let child = ready.start(planned).await?;
+                let shown = (planned.summary.clone(), workspace_changed);
+                jobs::start(&self.jobs, ctx, child, shown, bounds)?
+            } else {
+                told(ready.run(planned, bounds, &ctx.output).await?)
+            };
+            Ok(ToolResult { workspace_changed, ..result })
         };
         running.await.unwrap_or_else(|refused: ToolResult| refused)
     }
@@ -93,7 +105,12 @@ impl RunCommand {
             network: arguments.network == Some(true),
             limits: self.limits.command,
         };
-        let time = self.limits.time(arguments.timeout_s)?;
+        let time = if arguments.background == Some(true) {
+            self.jobs.room(ctx.session).map_err(too_many)?;
+            self.limits.time_of_job(arguments.timeout_s)?
+        } else {
+            self.limits.time(arguments.timeout_s)?
+        };
         Ok((Ready::of(&self.programs, ctx, wanted).await?, time))
     }
 }

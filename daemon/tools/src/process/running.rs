@@ -50,9 +50,14 @@ pub(crate) struct Ended {
 impl Ended {
     /// As a shell counts: the exit code, or 128 and the signal.
     pub(crate) fn code(&self) -> Option<i32> {
-        let exit = self.exit.as_ref()?.as_ref().ok()?;
-        exit.code.or(exit.signal.map(|signal| 128 + signal))
+        exit_code(self.exit.as_ref()?)
     }
+}
+
+/// As a shell counts: the exit code, or 128 and the signal.
+pub(super) fn exit_code(exit: &Result<Exit, WaitError>) -> Option<i32> {
+    let exit = exit.as_ref().ok()?;
+    exit.code.or(exit.signal.map(|signal| 128 + signal))
 }
 
 /// Runs a program and shows what it writes while it runs.

@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use agentd_domain::{Capabilities, Clock, TimestampMs, ToolSpec};
+use agentd_domain::{Capabilities, Clock, SessionId, TimestampMs, ToolSpec};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -104,6 +104,7 @@ impl CallHost for Host {
     fn context(&self, _call: &ToolCall) -> ToolContext {
         ToolContext {
             workspace: PathBuf::from("/"),
+            session: SessionId::from_parts(1, 1),
             clock: Arc::new(NoClock),
             cancel: self.cancel.clone(),
             files: Arc::default(),

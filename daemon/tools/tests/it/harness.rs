@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use agentd_domain::{Clock, TimestampMs, ToolResult, ToolStatus};
+use agentd_domain::{Clock, SessionId, TimestampMs, ToolResult, ToolStatus};
 use agentd_tools::{CallLimits, FileLedger, LiveOutput, Registry, ToolContext, run_call};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -20,6 +20,7 @@ impl Clock for FixedClock {
 pub(crate) fn context(workspace: &Path) -> ToolContext {
     ToolContext {
         workspace: workspace.to_owned(),
+        session: SessionId::from_parts(1, 1),
         clock: Arc::new(FixedClock(1_767_323_045_000)),
         cancel: CancellationToken::new(),
         files: Arc::default(),

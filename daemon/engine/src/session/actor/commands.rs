@@ -199,6 +199,7 @@ impl Actor {
         self.turns.shutdown().await;
         self.titles.shutdown().await;
         let _was_running = self.turn_is_over();
+        self.deps.tools.end_session(Some(self.id)).await;
         // The log goes; what the last request used was used all the same.
         let used = self.number(&self.drafts_of_turn(Vec::new()));
         let mut writes: Vec<Write> = ledger::writes(&used).collect();

@@ -87,7 +87,7 @@ impl Actor {
         drafts.extend(decide::close_calls(&self.state));
         if self.state.turn.is_none() {
             // It broke off before it began: its message must not start turns for ever.
-            drafts.extend(decide::start_turn(&self.state, turn_id, "none", "", None));
+            drafts.extend(decide::start_turn(&self.state, turn_id, "none", "", None, &[]));
         }
         let after = self.preview(&drafts);
         if let Some(turn) = &after.turn {
@@ -108,7 +108,7 @@ impl Actor {
         drafts.extend(self.drafts_of_turn(last));
         if self.state.turn.is_none() && reason == InterruptReason::User {
             // It was cancelled before it began: its message must not start another turn.
-            drafts.extend(decide::start_turn(&self.state, turn_id, "none", "", None));
+            drafts.extend(decide::start_turn(&self.state, turn_id, "none", "", None, &[]));
         }
         let after = self.preview(&drafts);
         let Some(turn) = &after.turn else { return };

@@ -108,14 +108,25 @@ impl Actor {
                     let _cancelled = reply.send(Err(error));
                     return;
                 }
-                let started =
-                    match decide::start_turn(&self.state, turn_id, &provider, &model, effort) {
-                        None => Ok(None),
-                        Some(draft) => {
-                            let recorded = self.record(vec![draft], Vec::new()).await;
-                            recorded.map(|_seq| Some(self.state.record.last_seq))
-                        }
-                    };
+                // What is told is not told again, so only a turn that begins asks for it.
+                let news = match self.state.next_message() {
+                    Some(_) => self.deps.tools.session_notes(self.id),
+                    None => Vec::new(),
+                };
+                let started = match decide::start_turn(
+                    &self.state,
+                    turn_id,
+                    &provider,
+                    &model,
+                    effort,
+                    &news,
+                ) {
+                    None => Ok(None),
+                    Some(draft) => {
+                        let recorded = self.record(vec![draft], Vec::new()).await;
+                        recorded.map(|_seq| Some(self.state.record.last_seq))
+                    }
+                };
                 let _cancelled = reply.send(started);
             }
             TurnReport::Delta { item_id, channel, text } => {

@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use agentd_domain::{Clock, TimestampMs, ToolStatus};
+use agentd_domain::{Clock, SessionId, TimestampMs, ToolStatus};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -20,6 +20,7 @@ impl Clock for NoClock {
 fn context() -> ToolContext {
     ToolContext {
         workspace: PathBuf::from("/"),
+        session: SessionId::from_parts(1, 1),
         clock: Arc::new(NoClock),
         cancel: CancellationToken::new(),
         output: LiveOutput::nobody(),

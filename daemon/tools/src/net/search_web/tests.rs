@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use agentd_domain::{Clock, TimestampMs, ToolStatus};
+use agentd_domain::{Clock, SessionId, TimestampMs, ToolStatus};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -25,6 +25,7 @@ async fn search(settings: SearchSettings, arguments: serde_json::Value) -> (Acti
     let call = registry.prepare("search_web", &arguments.to_string()).expect("arguments");
     let ctx = ToolContext {
         workspace: PathBuf::from("/"),
+        session: SessionId::from_parts(1, 1),
         clock: Arc::new(NoClock),
         cancel: CancellationToken::new(),
         output: LiveOutput::nobody(),
