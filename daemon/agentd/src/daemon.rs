@@ -274,6 +274,7 @@ impl Daemon {
         let mut tools = Registry::builtin_with(BuiltinSettings {
             private: private.clone(),
             net: loaded.config.tools.net(&env),
+            helper: sandbox_helper.clone(),
         });
         let programs = sandbox_helper.map(|helper| {
             let sandbox = &loaded.config.sandbox;

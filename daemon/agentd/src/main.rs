@@ -11,6 +11,7 @@ use agentd::upgrade::{Handover, Relaunch, probe_line, probe_paths};
 use agentd::{Daemon, DaemonOptions, Environment, Served, StartError, Supervisor, Traces};
 use agentd_sandbox::{HELPER_COMMAND, run_helper};
 use agentd_shared::Paths;
+use agentd_tools::{PDF_COMMAND, run_pdf_helper};
 use clap::{Parser, Subcommand};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -86,6 +87,10 @@ fn main() -> ExitCode {
     // Started again beside a program of a tool: then it is that program's supervisor, or becomes it.
     if std::env::args_os().nth(1).is_some_and(|command| command == HELPER_COMMAND) {
         return run_helper(std::env::args_os().skip(2));
+    }
+    // Or started again beside the daemon to read one document.
+    if std::env::args_os().nth(1).is_some_and(|command| command == PDF_COMMAND) {
+        return run_pdf_helper();
     }
     // Before anything else: what was passed to this process must not be passed on.
     let supervisor = Supervisor::of_process();

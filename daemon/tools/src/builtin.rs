@@ -18,10 +18,14 @@ use crate::fs::{
     grep_files::GrepFiles, list_dir::ListDir, read_file::ReadFile, undo_edit::UndoEdit,
     write_file::WriteFile,
 };
-use crate::net::{NetSettings, fetch_url::FetchUrl, search_web::SearchWeb};
+use crate::net::{
+    NetSettings, fetch_url::FetchUrl, ip_location::IpLocation, search_web::SearchWeb,
+    weather::Weather,
+};
+use crate::pdf::PdfReader;
 use crate::planning::manage_todo_list::ManageTodoList;
-use crate::process::{self, ProcessLimits};
-use crate::system::{os_info::OsInfo, time::Time};
+use crate::process::{self, ProcessLimits, ocr_image::OcrImage};
+use crate::system::{os_info::OsInfo, query_packages::QueryPackages, time::Time};
 use crate::vcs::{git::GitRead, git_commit::GitCommit, user_settings};
 use crate::{Tool, tool};
 
@@ -32,33 +36,39 @@ pub struct BuiltinSettings {
     pub private: Vec<PathBuf>,
     /// Of the tools that read from the network.
     pub net: NetSettings,
+    /// The daemon's binary, which reads documents in a process of its own; none: nothing does.
+    pub helper: Option<PathBuf>,
 }
 
 /// All built-in tools.
 pub(crate) fn tools(settings: BuiltinSettings) -> Vec<Arc<dyn Tool>> {
-    let BuiltinSettings { private, net } = settings;
+    let BuiltinSettings { private, net, helper } = settings;
+    let pdf = PdfReader { helper };
     let protected = Protected::new(private);
     vec![
         tool(ApplyPatch { protected: protected.clone() }),
         tool(Calculator::new()),
         tool(DateMath),
         tool(EditFile { protected: protected.clone() }),
-        tool(FetchUrl::new(&net.fetch)),
+        tool(FetchUrl::new(&net.fetch, pdf.clone())),
         tool(GlobFiles { protected: protected.clone() }),
         tool(GrepFiles { protected: protected.clone() }),
         tool(HashFile { protected: protected.clone() }),
+        tool(IpLocation::new(net.ip_location)),
         tool(ListArchive { protected: protected.clone() }),
         tool(ListDir { protected: protected.clone() }),
         tool(LunarDate),
         tool(ManageTodoList),
         tool(OsInfo),
+        tool(QueryPackages { protected: protected.clone() }),
         tool(QuerySqlite { protected: protected.clone() }),
-        tool(ReadFile { protected: protected.clone() }),
+        tool(ReadFile { protected: protected.clone(), pdf }),
         tool(SearchWeb::new(net.search)),
         tool(TextLength),
         tool(Time),
         tool(UndoEdit { protected: protected.clone() }),
         tool(ViewImage { protected: protected.clone() }),
+        tool(Weather::new(net.weather)),
         tool(WriteFile { protected }),
     ]
 }
@@ -79,7 +89,12 @@ pub fn process_tools(
             limits: limits.command,
             user_settings: user_settings(),
         }),
-        tool(GitRead { programs: programs(), protected, limits: limits.command }),
+        tool(GitRead {
+            programs: programs(),
+            protected: protected.clone(),
+            limits: limits.command,
+        }),
+        tool(OcrImage { programs: programs(), limits, protected }),
     ];
     tools.extend(process::tools(&programs(), limits));
     tools

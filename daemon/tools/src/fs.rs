@@ -29,7 +29,7 @@ mod workspace;
 pub(crate) mod write_file;
 
 use std::fs::{File, Metadata};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::time::Duration;
 
@@ -149,6 +149,30 @@ pub(crate) fn relative_place(
 /// True for files that hold secrets, by their names or those of their directories.
 pub(crate) fn is_secret_place(place: &Path) -> bool {
     protected::check_names(place).is_err()
+}
+
+/// Names in a directory of the workspace `root`, `limit` at most.
+pub(crate) fn names_in(
+    root: &Path,
+    protected: &Protected,
+    path: &str,
+    limit: usize,
+) -> Result<Vec<String>, ToolResult> {
+    let (dir, _place) = workspace::Workspace::open(root, protected)?.open_dir(path)?;
+    let entries = dir.entries().map_err(|error| {
+        ToolResult::retryable("IO_ERROR", format!("'{}' cannot be listed: {error}.", shown(path)))
+    })?;
+    let names = entries.take(limit).filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    Ok(names.collect())
+}
+
+/// Where a plain file of the workspace `root` is, relative to it and without links.
+pub(crate) fn place_of(
+    root: &Path,
+    protected: &Protected,
+    path: &str,
+) -> Result<PathBuf, ToolResult> {
+    Ok(workspace::Workspace::open(root, protected)?.open_file(path)?.place)
 }
 
 /// Opens a plain file of the workspace `root` for reading, for tools of other categories.

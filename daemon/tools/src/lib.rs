@@ -18,6 +18,7 @@ mod live_output;
 mod nearest;
 mod net;
 mod old_names;
+mod pdf;
 mod permission;
 mod planning;
 mod process;
@@ -32,7 +33,10 @@ mod vcs;
 pub use builtin::{BuiltinSettings, process_tools};
 pub use fs::FileLedger;
 pub use live_output::LiveOutput;
-pub use net::{FetchSettings, NetSettings, SearchEngine, SearchSettings};
+pub use net::{
+    FetchSettings, IpLocationSettings, NetSettings, SearchEngine, SearchSettings, WeatherSettings,
+};
+pub use pdf::{PDF_COMMAND, run_pdf_helper};
 pub use permission::{Permission, PermissionRequest, check_rule, permit, rules_for};
 pub use process::ProcessLimits;
 pub use registry::{PreparedCall, RegisterError, Registry, ResolvedCall};

@@ -8,12 +8,17 @@ mod client;
 mod decode;
 pub(crate) mod fetch_url;
 mod html;
+pub(crate) mod ip_location;
 mod plain;
 pub(crate) mod search_web;
+mod service;
 mod settings;
 mod target;
+pub(crate) mod weather;
 
 #[cfg(test)]
 mod test_server;
 
-pub use settings::{FetchSettings, NetSettings, SearchEngine, SearchSettings};
+pub use settings::{
+    FetchSettings, IpLocationSettings, NetSettings, SearchEngine, SearchSettings, WeatherSettings,
+};

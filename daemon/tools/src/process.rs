@@ -5,6 +5,7 @@ pub(crate) mod command;
 mod job;
 mod jobs;
 mod limits;
+pub(crate) mod ocr_image;
 mod per_session;
 pub(crate) mod run_command;
 pub(crate) mod run_python;

@@ -274,11 +274,13 @@ mod tests {
                 "glob_files",
                 "grep_files",
                 "hash_file",
+                "ip_location",
                 "list_archive",
                 "list_dir",
                 "lunar_date",
                 "manage_todo_list",
                 "os_info",
+                "query_packages",
                 "query_sqlite",
                 "read_file",
                 "search_web",
@@ -286,6 +288,7 @@ mod tests {
                 "time",
                 "undo_edit",
                 "view_image",
+                "weather",
                 "write_file"
             ]
         );

@@ -63,7 +63,7 @@ fn leave_out_bounds(schema: &mut Value) {
     for bound in ["minLength", "maxLength", "minItems", "maxItems"] {
         schema.remove(bound);
     }
-    if let Some(false) = schema.get("default").and_then(Value::as_bool) {
+    if schema.get("default").is_some_and(|value| *value == Value::Bool(false) || *value == 0) {
         schema.remove("default");
     }
     if schema.get("type").is_some_and(|kind| kind == "object") {

@@ -580,6 +580,8 @@ impl Config {
         for (key, is_changed) in [
             ("tools.fetch.allow_hosts", self.tools.fetch != new.tools.fetch),
             ("tools.search", self.tools.search != new.tools.search),
+            ("tools.weather", self.tools.weather != new.tools.weather),
+            ("tools.ip_location", self.tools.ip_location != new.tools.ip_location),
         ] {
             if is_changed {
                 keys.push(key.to_owned());

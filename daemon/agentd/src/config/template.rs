@@ -133,6 +133,13 @@ pub const TEMPLATE: &str = r#"# agentd and its clients. Every key may be left ou
 #endpoint = ""            # URL; searxng needs it: "http://127.0.0.1:8888"
 #key_env = ""             # variable that holds the key; "": BRAVE_API_KEY or TAVILY_API_KEY
 
+[tools.weather]           # a service with the API of Open-Meteo; "": none
+#endpoint = ""            # "https://api.open-meteo.com/v1/forecast"
+#geocoding_endpoint = ""  # where places are looked up: "https://geocoding-api.open-meteo.com/v1/search"
+
+[tools.ip_location]
+#endpoint = ""            # a service that answers with JSON; {ip} stands for the address: "https://ipwho.is/{ip}"
+
 [store]
 #cache_bytes = 8388608
 #fsync = true             # also survive a power cut

@@ -2,7 +2,9 @@
 
 use std::net::IpAddr;
 
-use agentd_tools::{FetchSettings, NetSettings, SearchEngine, SearchSettings};
+use agentd_tools::{
+    FetchSettings, IpLocationSettings, NetSettings, SearchEngine, SearchSettings, WeatherSettings,
+};
 use serde::{Deserialize, Serialize};
 
 use super::schema::BadValue;
@@ -16,6 +18,28 @@ pub struct ToolsConfig {
     pub fetch: FetchConfig,
     /// Of `search_web`.
     pub search: SearchConfig,
+    /// Of `weather`.
+    pub weather: WeatherConfig,
+    /// Of `ip_location`.
+    pub ip_location: IpLocationConfig,
+}
+
+/// `[tools.weather]`: who knows the weather.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WeatherConfig {
+    /// URL of forecasts, as Open-Meteo gives them; empty: none.
+    pub endpoint: String,
+    /// URL of its look-up of places; empty: none.
+    pub geocoding_endpoint: String,
+}
+
+/// `[tools.ip_location]`: who knows where addresses are.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct IpLocationConfig {
+    /// URL of the service, in which `{ip}` stands for the address; empty: none.
+    pub endpoint: String,
 }
 
 /// `[tools.fetch]`: where pages are read from.
@@ -67,6 +91,17 @@ impl ToolsConfig {
                 );
             }
         }
+        let WeatherConfig { endpoint, geocoding_endpoint } = &self.weather;
+        let services = [
+            ("weather.endpoint", endpoint.clone()),
+            ("weather.geocoding_endpoint", geocoding_endpoint.clone()),
+            ("ip_location.endpoint", self.ip_location.endpoint.replace("{ip}", "")),
+        ];
+        for (key, endpoint) in services {
+            if !endpoint.is_empty() && !is_service(&endpoint) {
+                return bad(key, "it is not a URL of http or https without a user".to_owned());
+            }
+        }
         let SearchConfig { engine, endpoint, key_env: _ } = &self.search;
         if endpoint.is_empty() {
             return if *engine == EngineSetting::Searxng {
@@ -100,7 +135,8 @@ impl ToolsConfig {
 
     /// The tools' own settings; keys are read from `env`.
     pub(crate) fn net(&self, env: &Environment) -> NetSettings {
-        let Self { fetch, search } = self;
+        let Self { fetch, search, weather, ip_location } = self;
+        let WeatherConfig { endpoint: forecasts, geocoding_endpoint } = weather;
         let SearchConfig { engine, endpoint, key_env } = search;
         let usual = match engine {
             EngineSetting::DuckDuckGo | EngineSetting::Searxng => "",
@@ -121,8 +157,22 @@ impl ToolsConfig {
                 endpoint: endpoint.clone(),
                 key: key.to_owned(),
             },
+            weather: WeatherSettings {
+                endpoint: forecasts.clone(),
+                geocoding_endpoint: geocoding_endpoint.clone(),
+            },
+            ip_location: IpLocationSettings { endpoint: ip_location.endpoint.clone() },
         }
     }
+}
+
+/// True for the URL of a service that needs no key.
+fn is_service(endpoint: &str) -> bool {
+    endpoint.parse::<tonic::codegen::http::Uri>().is_ok_and(|uri| {
+        matches!(uri.scheme_str(), Some("http" | "https"))
+            && uri.authority().is_some_and(|authority| !authority.as_str().contains('@'))
+            && uri.host().is_some_and(|host| !host.is_empty())
+    })
 }
 
 impl EngineSetting {
@@ -169,6 +219,37 @@ mod tests {
             assert!(bad.problem.contains(why), "{endpoint}: {}", bad.problem);
             assert!(!bad.problem.contains("secret"));
         }
+    }
+
+    #[test]
+    fn endpoints_of_services_are_urls_and_reach_their_tools() {
+        let weather = |endpoint: &str| {
+            let weather =
+                WeatherConfig { endpoint: endpoint.to_owned(), ..WeatherConfig::default() };
+            ToolsConfig { weather, ..ToolsConfig::default() }
+        };
+        let ip_location = |endpoint: &str| {
+            let ip_location = IpLocationConfig { endpoint: endpoint.to_owned() };
+            ToolsConfig { ip_location, ..ToolsConfig::default() }
+        };
+        for good in ["", "https://api.example/v1/forecast", "http://127.0.0.1:8080/"] {
+            assert_eq!(weather(good).check(), Ok(()), "{good}");
+        }
+        for bad in ["api.example", "ftp://api.example/", "https://me:secret@api.example/", "a b"] {
+            let bad = weather(bad).check().expect_err(bad);
+            assert_eq!(bad.key, "tools.weather.endpoint");
+            assert!(!bad.problem.contains("secret"));
+        }
+        let located = ip_location("https://ip.example/{ip}");
+        assert_eq!(located.check(), Ok(()));
+        assert_eq!(
+            located.net(&Environment::default()).ip_location.endpoint,
+            "https://ip.example/{ip}"
+        );
+        assert_eq!(
+            ip_location("{ip}.example").check().expect_err("no URL").key,
+            "tools.ip_location.endpoint"
+        );
     }
 
     #[test]

@@ -8,7 +8,10 @@ use agentd::config::SandboxConfig;
 use agentd_domain::{Action, SessionId, ToolResult};
 use agentd_engine::SystemClock;
 use agentd_sandbox::{Backend, Choice, Programs};
-use agentd_tools::{CallLimits, LiveOutput, Registry, ToolContext, process_tools, run_call};
+use agentd_tools::{
+    BuiltinSettings, CallLimits, FetchSettings, LiveOutput, NetSettings, Registry, ToolContext,
+    process_tools, run_call,
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -33,8 +36,13 @@ pub(crate) fn directory() -> TempDir {
 /// Behind this backend, with this configuration.
 pub(crate) fn place(choice: Choice, helper: &str, config: &SandboxConfig) -> Place {
     let hidden = directory();
+    let here = FetchSettings { allow_hosts: vec!["127.0.0.1".to_owned()] };
     let policy = config.policy(PathBuf::from(helper), vec![hidden.path().to_owned()]);
-    let mut registry = Registry::builtin();
+    let mut registry = Registry::builtin_with(BuiltinSettings {
+        net: NetSettings { fetch: here, ..NetSettings::default() },
+        helper: Some(PathBuf::from(helper)),
+        ..BuiltinSettings::default()
+    });
     let programs = Arc::new(Programs::new(choice, policy));
     for tool in process_tools(&programs, config.limits.processes(), Vec::new()) {
         registry.register(tool).unwrap();

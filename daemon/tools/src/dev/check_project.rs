@@ -21,7 +21,7 @@ use crate::process::ProcessLimits;
 use crate::process::command::{Ready, Wanted};
 use crate::process::running::Ended;
 use crate::process::told::{call_time, line, told};
-use crate::{About, ToolContext, TypedTool};
+use crate::{About, Rank, ToolContext, TypedTool};
 
 /// Most bytes of a file that tells of a project.
 const MAX_FILE: u64 = 256 * 1024;
@@ -80,6 +80,10 @@ impl TypedTool for CheckProject {
             capabilities: Capabilities::PROCESS,
             aliases: &[],
         }
+    }
+
+    fn rank(&self) -> Rank {
+        Rank::Second
     }
 
     fn timeout(&self, arguments: &Arguments) -> Option<Duration> {

@@ -32,7 +32,6 @@ pub(crate) struct Arguments {
     pattern: String,
     /// Where to begin; left out: the workspace.
     path: Option<String>,
-    /// Hidden files too.
     #[serde(default)]
     include_hidden: bool,
     /// What .gitignore names too.

@@ -59,11 +59,9 @@ pub(crate) struct Arguments {
     /// Left out: content, the lines.
     #[serde(default)]
     mode: Mode,
-    /// Lines around each match.
     #[serde(default)]
     #[schemars(range(max = 20))]
     context: u8,
-    /// Case does not matter.
     #[serde(default)]
     ignore_case: bool,
     /// It is plain text.
@@ -72,7 +70,6 @@ pub(crate) struct Arguments {
     /// Left out: 100.
     #[schemars(range(min = 1, max = 1000))]
     limit: Option<u16>,
-    /// Hidden files too.
     #[serde(default)]
     include_hidden: bool,
     /// What .gitignore names too.

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::save::MAX_FILE;
 use super::workspace::{OpenedFile, Workspace, told, version};
 use super::{FileLedger, Protected, blocking, hex, shown};
+use crate::pdf::{MAX_PDF, PdfReader, PdfText, is_pdf};
 use crate::run::interrupted;
 use crate::{About, ToolContext, TypedTool};
 
@@ -52,6 +53,7 @@ pub(crate) struct Arguments {
 #[derive(Debug)]
 pub(crate) struct ReadFile {
     pub(crate) protected: Protected,
+    pub(crate) pdf: PdfReader,
 }
 
 #[async_trait]
@@ -61,7 +63,7 @@ impl TypedTool for ReadFile {
     fn about(&self) -> About {
         About {
             name: "read_file",
-            description: "Reads a text file of the workspace. Long files come in pages: a note in \
+            description: "Reads a text file or the text of a PDF. Long files come in pages: a note in \
                           brackets tells how to go on.",
             capabilities: Capabilities::WORKSPACE_READ,
             aliases: &["readFile"],
@@ -84,9 +86,17 @@ impl TypedTool for ReadFile {
     async fn run(&self, ctx: &ToolContext, arguments: Arguments, _planned: &Action) -> ToolResult {
         let (workspace, protected) = (ctx.workspace.clone(), self.protected.clone());
         let ledger = Arc::clone(&ctx.files);
-        blocking(ctx, move |cancel| read(&workspace, &protected, &ledger, &arguments, cancel))
-            .await
-            .unwrap_or_else(|refusal| refusal)
+        let (first, limit) = (arguments.offset.map_or(1, to_usize), limit(&arguments));
+        let outcome =
+            blocking(ctx, move |cancel| read(&workspace, &protected, &ledger, &arguments, cancel));
+        match outcome.await {
+            Ok(Outcome::Told(result)) => result,
+            Ok(Outcome::Document(document)) => match self.pdf.text(&document).await {
+                Ok(text) => document_page(text, first, limit),
+                Err(refused) => refused,
+            },
+            Err(refused) => refused,
+        }
     }
 }
 
@@ -96,7 +106,7 @@ fn read(
     ledger: &FileLedger,
     arguments: &Arguments,
     cancel: &CancellationToken,
-) -> Result<ToolResult, ToolResult> {
+) -> Result<Outcome, ToolResult> {
     let workspace = Workspace::open(root, protected)?;
     let OpenedFile { file, metadata, place } = workspace.open_file(&arguments.path)?;
     let bytes = read_start(&file, cancel)?;
@@ -104,15 +114,52 @@ fn read(
         ledger.note(&workspace.absolute(&place), Some(&sha256));
     }
     if bytes.is_empty() {
-        return Ok(ToolResult::empty("[The file is empty.]"));
+        return Ok(Outcome::Told(ToolResult::empty("[The file is empty.]")));
     }
     let size = metadata.len();
+    if is_pdf(&bytes) {
+        // What follows the part that was looked at is wanted too.
+        let most = u64::try_from(MAX_PDF).unwrap_or(u64::MAX).saturating_add(1);
+        let again = workspace.open_file(&arguments.path)?.file;
+        let mut document = Vec::new();
+        again.take(most).read_to_end(&mut document).map_err(|error| {
+            ToolResult::retryable("IO_ERROR", format!("The file cannot be read on: {error}."))
+        })?;
+        return Ok(Outcome::Document(document));
+    }
     if let Some(kind) = binary_kind(&bytes) {
-        return Ok(ToolResult::success(format!("[Not text but {kind}, {size} bytes. Not shown.]")));
+        let text = format!("[Not text but {kind}, {size} bytes. Not shown.]");
+        return Ok(Outcome::Told(ToolResult::success(text)));
     }
     let first = arguments.offset.map_or(1, to_usize);
-    let limit = arguments.limit.map_or(DEFAULT_LINES, to_usize);
-    page(bytes, size, first, limit)
+    page(bytes, size, first, limit(arguments)).map(Outcome::Told)
+}
+
+/// What reading came to.
+enum Outcome {
+    /// The result of the call.
+    Told(ToolResult),
+    /// A PDF, whose text is still to be read.
+    Document(Vec<u8>),
+}
+
+fn limit(arguments: &Arguments) -> usize {
+    arguments.limit.map_or(DEFAULT_LINES, to_usize)
+}
+
+/// Lines of the text of a document.
+fn document_page(pdf: PdfText, first: usize, limit: usize) -> ToolResult {
+    let PdfText { text, pages, notes } = pdf;
+    let size = u64::try_from(text.len()).unwrap_or(u64::MAX);
+    let mut result = page(text.into_bytes(), size, first, limit).unwrap_or_else(|refused| refused);
+    let note = format!("Text of a PDF of {pages} pages; its layout and pictures are left out.");
+    for note in notes.into_iter().chain([note]) {
+        if !result.output.ends_with('\n') {
+            result.output.push('\n');
+        }
+        result.output.push_str(&format!("[{note}]"));
+    }
+    result
 }
 
 fn to_usize(number: u32) -> usize {

@@ -25,6 +25,7 @@ use self::resolve::{Guard, Lookup, RefusedAddress, SystemLookup};
 use super::address;
 use super::plain::plain_line;
 use super::target::{AllowList, Target, Trust, refused};
+use crate::pdf::MAX_PDF;
 
 /// Most redirects of one request.
 const MAX_REDIRECTS: usize = 5;
@@ -39,11 +40,13 @@ pub(super) struct Limits {
     pub(super) total: Duration,
     /// Of the body once unpacked, in bytes.
     pub(super) body_bytes: usize,
+    /// The same for a PDF, of which a part is worth nothing.
+    pub(super) pdf_bytes: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { total: Duration::from_secs(20), body_bytes: 2 * 1024 * 1024 }
+        Self { total: Duration::from_secs(20), body_bytes: 2 * 1024 * 1024, pdf_bytes: MAX_PDF }
     }
 }
 
@@ -212,7 +215,11 @@ impl Client {
         if answer.moved_to.is_some() {
             return Ok(answer);
         }
-        let Some(mut body) = Body::new(&encoding, self.limits.body_bytes) else {
+        let most = match answer.content_type.as_str() {
+            "application/pdf" => self.limits.pdf_bytes,
+            _ => self.limits.body_bytes,
+        };
+        let Some(mut body) = Body::new(&encoding, most) else {
             return Err(ToolResult::fatal(
                 "UNKNOWN_ENCODING",
                 format!(

@@ -15,6 +15,7 @@ use super::plain::{plain, plain_line};
 use super::target::Target;
 use super::{decode, html};
 use crate::fs::blocking;
+use crate::pdf::{PdfReader, PdfText, is_pdf};
 use crate::{About, ToolContext, TypedTool};
 
 /// Characters of a part when the call does not say, and at most.
@@ -43,12 +44,13 @@ pub(crate) struct Arguments {
 #[derive(Debug)]
 pub(crate) struct FetchUrl {
     pub(super) client: Arc<Client>,
+    pdf: PdfReader,
 }
 
 impl FetchUrl {
-    pub(crate) fn new(settings: &super::FetchSettings) -> Self {
+    pub(crate) fn new(settings: &super::FetchSettings, pdf: PdfReader) -> Self {
         let allowed = super::target::AllowList::new(&settings.allow_hosts);
-        Self { client: Arc::new(Client::new(allowed)) }
+        Self { client: Arc::new(Client::new(allowed)), pdf }
     }
 }
 
@@ -59,9 +61,8 @@ impl TypedTool for FetchUrl {
     fn about(&self) -> About {
         About {
             name: "fetch_url",
-            description: "Reads a public web page as Markdown, or JSON or text as it is. No \
-                          scripts are run. Long pages come in parts: notes in brackets at the end \
-                          tell how to go on.",
+            description: "Reads a public web page as Markdown, or a PDF, JSON or text. No scripts are \
+                          run. Long pages come in parts: a note in brackets tells how to go on.",
             capabilities: Capabilities::NETWORK_READ,
             aliases: &["browse_web_page"],
         }
@@ -81,13 +82,22 @@ impl TypedTool for FetchUrl {
         }
         let accept = "text/html, application/xhtml+xml, application/json, text/*;q=0.9, */*;q=0.5";
         let ask = Ask { accept, ..Ask::default() };
-        match self.client.ask(target, ask).await {
-            // A page of two megabytes takes a moment.
-            Ok(answer) => blocking(ctx, move |_cancel| Ok(show(&answer, &arguments)))
-                .await
-                .unwrap_or_else(|refused| refused),
-            Err(refused) => refused,
-        }
+        let answer = match self.client.ask(target, ask).await {
+            Ok(answer) => answer,
+            Err(refused) => return refused,
+        };
+        let pdf = if is_pdf(&answer.body) && answer.cut.is_none() {
+            match self.pdf.text(&answer.body).await {
+                Ok(text) => Some(text),
+                Err(refused) => return refused,
+            }
+        } else {
+            None
+        };
+        // A page of two megabytes takes a moment.
+        blocking(ctx, move |_cancel| Ok(show(&answer, &arguments, pdf)))
+            .await
+            .unwrap_or_else(|refused| refused)
     }
 }
 
@@ -104,7 +114,7 @@ fn request(target: &Target) -> Action {
     }
 }
 
-fn show(answer: &Answer, arguments: &Arguments) -> ToolResult {
+fn show(answer: &Answer, arguments: &Arguments, pdf: Option<PdfText>) -> ToolResult {
     let url = answer.target.shown();
     if let Some(to) = &answer.moved_to {
         return ToolResult::partial(
@@ -115,7 +125,10 @@ fn show(answer: &Answer, arguments: &Arguments) -> ToolResult {
             ),
         );
     }
-    let content = read(answer);
+    let content = match pdf {
+        Some(pdf) => Content::of_pdf(pdf),
+        None => read(answer),
+    };
     if !answer.status.is_success() {
         return refusal(answer.status, &url, &content);
     }
@@ -181,12 +194,21 @@ enum Content {
     Binary(String),
 }
 
+impl Content {
+    fn of_pdf(pdf: PdfText) -> Self {
+        let PdfText { text, pages, mut notes } = pdf;
+        notes
+            .push(format!("Text of a PDF of {pages} pages; its layout and pictures are left out."));
+        Self::Text { title: String::new(), text, notes }
+    }
+}
+
 fn read(answer: &Answer) -> Content {
     let kind = kind(&answer.content_type, &answer.body);
     if let Kind::Binary = kind {
         let said = &answer.content_type;
         let what = if answer.body.starts_with(b"%PDF-") {
-            "a PDF document, which is not readable here".to_owned()
+            "a PDF document that did not come whole".to_owned()
         } else if said.is_empty() || is_text_type(said) {
             "binary data".to_owned()
         } else {

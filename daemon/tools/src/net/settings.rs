@@ -9,6 +9,27 @@ pub struct NetSettings {
     pub fetch: FetchSettings,
     /// Of `search_web`.
     pub search: SearchSettings,
+    /// Of `weather`.
+    pub weather: WeatherSettings,
+    /// Of `ip_location`.
+    pub ip_location: IpLocationSettings,
+}
+
+/// Settings of `weather`. The hosts of the endpoints may be private ones.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WeatherSettings {
+    /// URL of forecasts, as Open-Meteo gives them; empty: there is no such service.
+    pub endpoint: String,
+    /// URL of its look-up of places; empty: only coordinates are known.
+    pub geocoding_endpoint: String,
+}
+
+/// Settings of `ip_location`. The host of the endpoint may be a private one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct IpLocationSettings {
+    /// URL of a service that answers with JSON; `{ip}` in it stands for the address. Empty: there is
+    /// no such service.
+    pub endpoint: String,
 }
 
 /// Settings of `fetch_url`.

@@ -1,11 +1,36 @@
 //! A server that answers as no good server would.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
+use agentd_domain::{Clock, TimestampMs};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::{LiveOutput, ToolContext};
+
+#[derive(Debug)]
+struct NoClock;
+
+impl Clock for NoClock {
+    fn now(&self) -> TimestampMs {
+        TimestampMs(0)
+    }
+}
+
+/// What a call may use.
+pub(super) fn context() -> ToolContext {
+    ToolContext {
+        workspace: PathBuf::from("/"),
+        clock: Arc::new(NoClock),
+        cancel: CancellationToken::new(),
+        output: LiveOutput::nobody(),
+        files: Arc::default(),
+    }
+}
 
 /// What is sent back.
 pub(super) enum Reply {

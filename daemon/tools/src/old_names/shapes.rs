@@ -224,6 +224,56 @@ pub(super) fn lunar(arguments: &mut Arguments) -> Shaped {
     Ok("lunar_date")
 }
 
+/// The weather, of a place that was guessed from the machine's address.
+pub(super) fn weather(arguments: &mut Arguments) -> Shaped {
+    if let Some(days) = arguments.remove("forecast_days") {
+        arguments.insert("days".to_owned(), days);
+    }
+    if arguments.contains_key("place") || arguments.contains_key("latitude") {
+        return Ok("weather");
+    }
+    Err("give weather a place; ip_location tells roughly where this machine is".to_owned())
+}
+
+/// The text in a picture by `action`.
+pub(super) fn ocr(arguments: &mut Arguments) -> Shaped {
+    let action = text(arguments, "action").unwrap_or_else(|| "recognize".to_owned());
+    if action != "recognize" || arguments.contains_key("image_base64") {
+        return Err("ocr_image reads pictures that are files of the workspace".to_owned());
+    }
+    // Names of languages there are of another kind, such as zh-CN.
+    let language = match text(arguments, "lang").as_deref() {
+        None => None,
+        Some("zh-CN" | "zh") => Some("chi_sim"),
+        Some("zh-TW") => Some("chi_tra"),
+        Some("en" | "en-US" | "eng") => Some("eng"),
+        Some(_) => return Err("give ocr_image the language as tesseract names it".to_owned()),
+    };
+    let path = arguments.remove("image_path").ok_or("give ocr_image a path")?;
+    arguments.clear();
+    arguments.insert("path".to_owned(), path);
+    arguments.extend(language.map(|name| ("language".to_owned(), name.into())));
+    Ok("ocr_image")
+}
+
+/// Packages of Python by `action`.
+pub(super) fn packages(arguments: &mut Arguments) -> Shaped {
+    let action = text(arguments, "action");
+    let names = text(arguments, "packages").or_else(|| text(arguments, "module"));
+    let name = match (action.as_deref(), names) {
+        (Some("list"), _) => None,
+        (Some("check"), Some(name)) if !name.contains(',') => Some(name),
+        (Some("check"), _) => {
+            return Err("call query_packages once for each name".to_owned());
+        }
+        _ => return Err("query_packages lists packages; run_command installs them".to_owned()),
+    };
+    arguments.clear();
+    arguments.insert("source".to_owned(), "python".into());
+    arguments.extend(name.map(|name| ("name".to_owned(), name.trim().into())));
+    Ok("query_packages")
+}
+
 /// The description of a Python project.
 #[expect(clippy::unnecessary_wraps, reason = "a shape, as the others are")]
 pub(super) fn read_pyproject(arguments: &mut Arguments) -> Shaped {

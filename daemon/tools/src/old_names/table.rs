@@ -13,7 +13,6 @@ const NO_AGENTS: &str = "there are no other agents: do the steps one after the o
 const NO_SETTINGS: &str =
     "models and settings are the user's: `agentctl models`, `agentctl config`";
 const NO_SCHEDULE: &str = "nothing is run at another time; the user's system has timers";
-const NO_SERVICE: &str = "search_web and fetch_url find it";
 const RUN_IT: &str = "run_command runs the project's own programs for it";
 
 /// Each name once.
@@ -49,7 +48,6 @@ pub(crate) const OLD_NAMES: &[(&str, Meaning)] = &[
         Nothing("run_command runs git push, with the network permitted"),
     ),
     ("toolkit_input", Nothing(NO_DESKTOP)),
-    ("toolkit_ip_location_my", Nothing(NO_SERVICE)),
     ("toolkit_js_fetch", Nothing("fetch_url reads pages as they are, without their scripts")),
     ("toolkit_kb", Nothing(NO_MEMORY)),
     ("toolkit_list_provider_models", Nothing(NO_SETTINGS)),
@@ -62,9 +60,9 @@ pub(crate) const OLD_NAMES: &[(&str, Meaning)] = &[
     ("toolkit_memory", Nothing(NO_MEMORY)),
     ("toolkit_mode", Nothing("modes are the user's: /mode and /work")),
     ("toolkit_notify", Nothing("say it in your answer")),
-    ("toolkit_ocr", Nothing("run_command runs tesseract where it is installed")),
+    ("toolkit_ocr", Depends(shapes::ocr)),
     ("toolkit_parallel_subtasks", Nothing(NO_AGENTS)),
-    ("toolkit_pkg", Nothing("run_command runs pip")),
+    ("toolkit_pkg", Depends(shapes::packages)),
     ("toolkit_plan", Nothing(NO_PLANS)),
     ("toolkit_proactive", Nothing(NO_PLANS)),
     ("toolkit_prompt_evolve", Nothing(NO_EVOLUTION)),
@@ -93,7 +91,7 @@ pub(crate) const OLD_NAMES: &[(&str, Meaning)] = &[
     ("toolkit_test_gui", Nothing(NO_DESKTOP)),
     ("toolkit_todo", Depends(shapes::todo)),
     ("toolkit_toggle_reasoning", Nothing("how long a model reasons is the user's: /effort")),
-    ("toolkit_weather_my", Nothing(NO_SERVICE)),
+    ("toolkit_weather_my", Depends(shapes::weather)),
     // S2.
     ("kb_stats", Nothing(NO_KNOWLEDGE)),
     ("replace_in_file", Is("edit_file")),
@@ -108,6 +106,4 @@ pub(crate) const OLD_NAMES: &[(&str, Meaning)] = &[
     ("updatePlanStep", Nothing(NO_PLANS)),
     // S3.
     ("search", Is("search_web")),
-    // S4.
-    ("get_weather", Nothing(NO_SERVICE)),
 ];

@@ -12,7 +12,6 @@ use crate::{About, ToolContext, TypedTool};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
-    /// What the list is about.
     title: Option<String>,
     /// In order; empty clears it.
     #[schemars(length(max = 100))]
@@ -23,7 +22,6 @@ pub(crate) struct Arguments {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Item {
-    /// In a few words.
     #[schemars(length(min = 1, max = 500))]
     label: String,
     /// Left out: pending. One at most runs.
@@ -49,9 +47,9 @@ impl TypedTool for ManageTodoList {
     fn about(&self) -> About {
         About {
             name: "manage_todo_list",
-            description: "Keeps the list of steps of a longer task, which the user sees. Give the \
-                          whole list each time: before you begin, and whenever a step begins or is \
-                          done. Not for tasks of one or two steps.",
+            description: "Keeps the steps of a longer task, which the user sees. Give the whole list \
+                          before you begin and whenever a step begins or is done. Not for one or two \
+                          steps.",
             // It sets what the session keeps; to set it again changes nothing.
             capabilities: Capabilities {
                 parallel_safe: false,

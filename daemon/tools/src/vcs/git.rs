@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use super::hardened::{Git, failed, words};
 use crate::fs::{Protected, is_secret_place, relative_place, shown};
-use crate::{About, LiveOutput, ToolContext, TypedTool};
+use crate::{About, LiveOutput, Rank, ToolContext, TypedTool};
 
 /// Commits that are listed, when nothing is said and at most.
 const USUAL_COMMITS: u32 = 20;
@@ -76,6 +76,10 @@ impl TypedTool for GitRead {
             capabilities: Capabilities { cacheable: false, ..Capabilities::WORKSPACE_READ },
             aliases: &[],
         }
+    }
+
+    fn rank(&self) -> Rank {
+        Rank::Second
     }
 
     async fn plan(&self, ctx: &ToolContext, arguments: &Arguments) -> Result<Action, ToolResult> {

@@ -22,7 +22,7 @@ impl Lookup for Scripted {
 }
 
 fn limits(body_bytes: usize) -> Limits {
-    Limits { body_bytes, total: Duration::from_secs(20) }
+    Limits { body_bytes, total: Duration::from_secs(20), ..Limits::default() }
 }
 
 fn client_of(server: &TestServer, limits: Limits) -> Client {
@@ -201,7 +201,7 @@ async fn wb_02_a_server_that_drips_or_says_nothing_does_not_hold_the_call() {
         _ => Reply::Hang(Vec::new()),
     })
     .await;
-    let limits = Limits { total: Duration::from_secs(1), body_bytes: 100 };
+    let limits = Limits { total: Duration::from_secs(1), body_bytes: 100, ..Limits::default() };
     let client = client_of(&server, limits);
     let (part, nothing) = (server.url("/part"), server.url("/nothing"));
     // Roots are loaded first, which is not a matter of the server.

@@ -76,7 +76,7 @@ pub(super) fn told() -> Vec<Told> {
                         "type": "string",
                         "description": "Where to begin; left out: the workspace."
                     },
-                    "include_hidden": flag("Hidden files too."),
+                    "include_hidden": json!({"type": "boolean", "default": false}),
                     "include_ignored": flag("What .gitignore names too.")
                 },
                 "required": ["pattern"],
@@ -117,10 +117,9 @@ pub(super) fn told() -> Vec<Told> {
                         "type": "integer",
                         "minimum": 0,
                         "maximum": 20,
-                        "default": 0,
-                        "description": "Lines around each match."
+                        "default": 0
                     },
-                    "ignore_case": flag("Case does not matter."),
+                    "ignore_case": json!({"type": "boolean", "default": false}),
                     "literal": flag("It is plain text."),
                     "limit": {
                         "type": "integer",
@@ -128,7 +127,7 @@ pub(super) fn told() -> Vec<Told> {
                         "maximum": 1000,
                         "description": "Left out: 100."
                     },
-                    "include_hidden": flag("Hidden files too."),
+                    "include_hidden": json!({"type": "boolean", "default": false}),
                     "include_ignored": flag("What .gitignore names too.")
                 },
                 "required": ["pattern"],

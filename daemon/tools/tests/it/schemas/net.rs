@@ -8,6 +8,52 @@ use super::Told;
 pub(super) fn told() -> Vec<Told> {
     vec![
         (
+            "ip_location",
+            ToolEffect::NetworkRead,
+            json!({
+                "type": "object",
+                "properties": {"address": {
+                    "type": "string",
+                    "description": "A public IPv4 or IPv6 address; left out: this machine's own."
+                }},
+                "additionalProperties": false
+            }),
+        ),
+        (
+            "weather",
+            ToolEffect::NetworkRead,
+            json!({
+                "type": "object",
+                "properties": {
+                    "place": {
+                        "type": "string",
+                        "minLength": 1,
+                        "maxLength": 100,
+                        "description": "Name of a town or village."
+                    },
+                    "latitude": {
+                        "type": "number",
+                        "minimum": -90,
+                        "maximum": 90,
+                        "description": "Instead of place, with longitude: degrees north."
+                    },
+                    "longitude": {
+                        "type": "number",
+                        "minimum": -180,
+                        "maximum": 180,
+                        "description": "Degrees east."
+                    },
+                    "days": {
+                        "type": "integer",
+                        "minimum": 1,
+                        "maximum": 7,
+                        "description": "Days of the forecast; left out: 3."
+                    }
+                },
+                "additionalProperties": false
+            }),
+        ),
+        (
             "fetch_url",
             ToolEffect::NetworkRead,
             json!({

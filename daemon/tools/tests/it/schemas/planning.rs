@@ -12,7 +12,7 @@ pub(super) fn told() -> Vec<Told> {
         json!({
             "type": "object",
             "properties": {
-                "title": {"type": "string", "description": "What the list is about."},
+                "title": {"type": "string"},
                 "items": {
                     "type": "array",
                     "maxItems": 100,
@@ -24,8 +24,7 @@ pub(super) fn told() -> Vec<Told> {
                             "label": {
                                 "type": "string",
                                 "minLength": 1,
-                                "maxLength": 500,
-                                "description": "In a few words."
+                                "maxLength": 500
                             },
                             "status": {
                                 "type": "string",

@@ -8,6 +8,27 @@ use super::Told;
 pub(super) fn told() -> Vec<Told> {
     vec![
         (
+            "query_packages",
+            ToolEffect::WorkspaceRead,
+            json!({
+                "type": "object",
+                "properties": {
+                    "source": {
+                        "type": "string",
+                        "enum": ["system", "python", "npm", "cargo"],
+                        "description": "Left out: all that are there."
+                    },
+                    "name": {
+                        "type": "string",
+                        "minLength": 1,
+                        "maxLength": 100,
+                        "description": "Only names that hold this."
+                    }
+                },
+                "additionalProperties": false
+            }),
+        ),
+        (
             "time",
             ToolEffect::Pure,
             json!({
