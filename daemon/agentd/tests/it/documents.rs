@@ -28,14 +28,15 @@ fn pdf(content: &[u8], filter: &str) -> Vec<u8> {
     let mut file = b"%PDF-1.4\n".to_vec();
     let mut table = "xref\n0 6\n0000000000 65535 f \n".to_owned();
     for (number, object) in (1..).zip(objects) {
-        table += &format!("{:010} 00000 n \n", file.len());
+        let place = format!("{:010} 00000 n \n", file.len());
+        table.push_str(&place);
         file.extend(format!("{number} 0 obj\n").into_bytes());
         file.extend(object);
         file.extend(b"\nendobj\n");
     }
     let start = file.len();
-    table += &format!("trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n{start}\n%%EOF\n");
-    file.extend(table.into_bytes());
+    let trailer = format!("trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n{start}\n%%EOF\n");
+    file.extend([table, trailer].concat().into_bytes());
     file
 }
 

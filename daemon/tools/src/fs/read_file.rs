@@ -157,7 +157,7 @@ fn document_page(pdf: PdfText, first: usize, limit: usize) -> ToolResult {
         if !result.output.ends_with('\n') {
             result.output.push('\n');
         }
-        result.output.push_str(&format!("[{note}]"));
+        result.output.extend(["[", note.as_str(), "]"]);
     }
     result
 }

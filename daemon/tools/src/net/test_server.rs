@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use agentd_domain::{Clock, TimestampMs};
+use agentd_domain::{Clock, SessionId, TimestampMs};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
@@ -25,6 +25,7 @@ impl Clock for NoClock {
 pub(super) fn context() -> ToolContext {
     ToolContext {
         workspace: PathBuf::from("/"),
+        session: SessionId::from_parts(1, 1),
         clock: Arc::new(NoClock),
         cancel: CancellationToken::new(),
         output: LiveOutput::nobody(),

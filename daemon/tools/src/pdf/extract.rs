@@ -57,7 +57,8 @@ fn extract(bytes: &[u8]) -> Result<PdfText, String> {
         let chunks = document.extract_text_chunks_with_limit(&[*number], MAX_STREAM);
         unread += usize::from(chunks.iter().any(Result::is_err));
         let page: String = chunks.into_iter().filter_map(Result::ok).collect();
-        text.push_str(&format!("[page {number}]\n{}\n\n", plain(&page)));
+        let page = format!("[page {number}]\n{}\n\n", plain(&page));
+        text.push_str(&page);
         if text.len() > MAX_TEXT {
             text.truncate(floor_char_boundary(&text, MAX_TEXT));
             break;
@@ -83,45 +84,43 @@ fn plain(page: &str) -> String {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
 
     /// A document whose pages show these lines in a font of the standard.
-    pub(crate) fn document(pages: &[&str]) -> Vec<u8> {
+    fn document(pages: &[&str]) -> Vec<u8> {
         let mut objects = vec![
             "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
             String::new(),
             "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"
                 .to_owned(),
         ];
-        let mut kids = String::new();
+        let kids: Vec<String> =
+            (0..pages.len()).map(|page| format!("{} 0 R", objects.len() + 1 + 2 * page)).collect();
         for page in pages {
             let content = format!("BT /F1 12 Tf 72 720 Td ({page}) Tj ET");
             let number = objects.len() + 1;
-            kids += &format!("{number} 0 R ");
             objects.push(format!(
                 "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {} 0 R \
                  /Resources << /Font << /F1 3 0 R >> >> >>",
                 number + 1
             ));
-            objects.push(format!("<< /Length {} >>\nstream\n{content}\nendstream", content.len()));
+            let length = content.len();
+            objects.push(format!("<< /Length {length} >>\nstream\n{content}\nendstream"));
         }
+        let kids = kids.join(" ");
         objects[1] = format!("<< /Type /Pages /Kids [{kids}] /Count {} >>", pages.len());
-        let mut file = "%PDF-1.4\n".to_owned();
-        let mut places = Vec::new();
+        let size = objects.len() + 1;
+        let mut parts = vec!["%PDF-1.4\n".to_owned()];
+        let mut table = vec![format!("xref\n0 {size}\n0000000000 65535 f \n")];
         for (at, object) in objects.iter().enumerate() {
-            places.push(file.len());
-            file += &format!("{} 0 obj\n{object}\nendobj\n", at + 1);
+            let place: usize = parts.iter().map(String::len).sum();
+            table.push(format!("{place:010} 00000 n \n"));
+            parts.push(format!("{} 0 obj\n{object}\nendobj\n", at + 1));
         }
-        let table = file.len();
-        file += &format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);
-        for place in places {
-            file += &format!("{place:010} 00000 n \n");
-        }
-        file += &format!(
-            "trailer\n<< /Size {} /Root 1 0 R >>\nstartxref\n{table}\n%%EOF\n",
-            objects.len() + 1
-        );
+        let start: usize = parts.iter().map(String::len).sum();
+        let end = format!("trailer\n<< /Size {size} /Root 1 0 R >>\nstartxref\n{start}\n%%EOF\n");
+        let file = [parts.concat(), table.concat(), end].concat();
         file.into_bytes()
     }
 

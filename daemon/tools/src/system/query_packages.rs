@@ -167,13 +167,13 @@ fn python(root: &Path, protected: &Protected, found: &mut Found) {
         for version in versions.iter().filter(|name| name.starts_with("python")) {
             let packages = format!("{lib}/{version}/site-packages");
             if let Ok(names) = names_in(root, protected, &packages, MAX_NAMES) {
-                found.add(format!("Python of {environment}"), dist_infos(names));
+                found.add(format!("Python of {environment}"), dist_infos(&names));
             }
         }
     }
     for directory in SYSTEM_PYTHON {
         if let Some(names) = names_of(Path::new(directory)) {
-            found.add(format!("Python in {directory}"), dist_infos(names));
+            found.add(format!("Python in {directory}"), dist_infos(&names));
         }
     }
     for lib in PYTHON_ROOTS {
@@ -182,7 +182,7 @@ fn python(root: &Path, protected: &Protected, found: &mut Found) {
             for kind in ["site-packages", "dist-packages"] {
                 let directory = format!("{lib}/{version}/{kind}");
                 if let Some(names) = names_of(Path::new(&directory)) {
-                    found.add(format!("Python in {directory}"), dist_infos(names));
+                    found.add(format!("Python in {directory}"), dist_infos(&names));
                 }
             }
         }

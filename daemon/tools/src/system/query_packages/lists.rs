@@ -54,7 +54,7 @@ pub(super) fn brew(cellar: &Path, limit: usize) -> Vec<Package> {
 
 /// Names of the directories in which pip notes a package: `NAME-VERSION.dist-info`, and of older
 /// tools `NAME-VERSION-pyX.egg-info`.
-pub(super) fn dist_infos(names: Vec<String>) -> Vec<Package> {
+pub(super) fn dist_infos(names: &[String]) -> Vec<Package> {
     let packages = names.iter().filter_map(|name| {
         let noted = name.strip_suffix(".dist-info").or_else(|| name.strip_suffix(".egg-info"))?;
         let (name, version) = noted.split_once('-')?;
