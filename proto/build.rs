@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use prost::Message as _;
 
-const FILES: [&str; 14] = [
+const FILES: [&str; 15] = [
     "agentd/v1/access.proto",
     "agentd/v1/action.proto",
     "agentd/v1/admin.proto",
@@ -19,6 +19,7 @@ const FILES: [&str; 14] = [
     "agentd/v1/sandbox.proto",
     "agentd/v1/session.proto",
     "agentd/v1/stream.proto",
+    "agentd/v1/tool.proto",
     "agentd/v1/turn.proto",
     "agentd/v1/usage.proto",
 ];

@@ -11,6 +11,7 @@ use agentd_proto::v1::model_service_client::ModelServiceClient;
 use agentd_proto::v1::permission_service_client::PermissionServiceClient;
 use agentd_proto::v1::sandbox_service_client::SandboxServiceClient;
 use agentd_proto::v1::session_service_client::SessionServiceClient;
+use agentd_proto::v1::tool_service_client::ToolServiceClient;
 use agentd_proto::v1::turn_service_client::TurnServiceClient;
 use agentd_proto::v1::usage_service_client::UsageServiceClient;
 use tonic::service::Interceptor;
@@ -101,6 +102,13 @@ impl Client {
     /// Rules about what agents may do by themselves.
     pub fn permission(&self) -> PermissionServiceClient<CommandChannel> {
         PermissionServiceClient::new(self.commands.clone())
+            .max_decoding_message_size(MAX_MESSAGE_BYTES)
+            .max_encoding_message_size(MAX_MESSAGE_BYTES)
+    }
+
+    /// Tools, calls by hand and changes of files.
+    pub fn tool(&self) -> ToolServiceClient<CommandChannel> {
+        ToolServiceClient::new(self.commands.clone())
             .max_decoding_message_size(MAX_MESSAGE_BYTES)
             .max_encoding_message_size(MAX_MESSAGE_BYTES)
     }

@@ -188,6 +188,11 @@ impl Paths {
         self.data_dir.join("backups")
     }
 
+    /// Copies of what changes of files have replaced.
+    pub fn undo_dir(&self) -> PathBuf {
+        self.data_dir.join("undo")
+    }
+
     /// Where chunks of imports wait for the last one.
     pub fn imports_dir(&self) -> PathBuf {
         self.state_dir.join("imports")

@@ -42,6 +42,7 @@ use crate::supervisor::{
     Attended, HandedOver, Notifier, Supervisor, attend, outlast_start, status_line,
 };
 use crate::traces::{FLUSH_LIMIT, Traces, TracesState};
+use crate::undo;
 use crate::upgrade::{Handover, Relaunch};
 
 /// How long a start waits for a daemon that is on its way out.
@@ -264,7 +265,8 @@ impl Daemon {
         let data_lock = hold_lock(data_lock, &paths.instance_lock()).await?;
         // A start may be long after a crash.
         notifier.extend(LONG_START);
-        let (store, warnings) = open_store(&paths, &loaded.config, crash_points.clone()).await?;
+        let (store, mut warnings) =
+            open_store(&paths, &loaded.config, crash_points.clone()).await?;
         let private = vec![
             paths.config_dir.clone(),
             paths.data_dir.clone(),
@@ -285,11 +287,17 @@ impl Daemon {
             for tool in process_tools(programs, limits, private) {
                 tools.register(tool)?;
             }
+        } else {
+            for name in ["check_project", "git_commit", "git_read", "run_command", "run_python"] {
+                tools.note_missing(name, "this process is not agentd and runs no programs");
+            }
         }
         for tool in extra_tools {
             tools.register(tool)?;
         }
 
+        let (undo, no_undo) = undo::open(paths.undo_dir()).await;
+        warnings.extend(no_undo);
         let (engine_config_tx, engine_config) = watch::channel(loaded.config.engine());
         let config_file = paths.config_file();
         let (config_tx, config_rx) = watch::channel(loaded.config);
@@ -377,6 +385,7 @@ impl Daemon {
             ids,
             config: engine_config,
             crash_points,
+            undo,
         });
         let context = Arc::new(Context {
             submit: SubmitPath::new(engine.clone(), config_rx.clone()),

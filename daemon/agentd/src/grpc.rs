@@ -21,6 +21,7 @@ mod serve;
 mod session;
 pub(crate) mod status;
 mod to_proto;
+mod tool;
 mod turn;
 mod usage;
 

@@ -14,6 +14,7 @@ pub mod provider;
 pub mod remote;
 pub mod supervisor;
 pub mod traces;
+mod undo;
 pub mod upgrade;
 
 mod access;

@@ -13,10 +13,11 @@ use agentd_domain::{
 use agentd_store::{
     Batch, CommitError, CrashPoints, Page, PageLimit, SessionCursor, SessionPage, Store, Write,
 };
-use agentd_tools::Registry;
+use agentd_tools::{Registry, UndoCopies};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
+use crate::by_hand::Hands;
 use crate::config::{AutoResume, EngineConfig};
 use crate::error::CommandError;
 use crate::model::ModelSource;
@@ -54,6 +55,8 @@ pub struct EngineDeps {
     pub config: watch::Receiver<EngineConfig>,
     /// Points at which tests kill the process.
     pub crash_points: CrashPoints,
+    /// Where copies of what changes replace are kept; none: in memory while a session is loaded.
+    pub undo: Option<Arc<UndoCopies>>,
 }
 
 /// All sessions. Cheap to clone.
@@ -68,6 +71,8 @@ struct Inner {
     live: Mutex<HashMap<SessionId, SessionHandle>>,
     /// Sessions that are being copied into: one at a time may, and nobody else may make them.
     copying: Mutex<HashSet<SessionId>>,
+    /// Calls of tools that people make.
+    hands: Hands,
     shutdown: CancellationToken,
 }
 
@@ -121,7 +126,7 @@ pub struct OpenApproval {
 impl Engine {
     /// Makes an engine. Call [`Self::resume_unfinished`] before anybody else uses it.
     pub fn new(deps: EngineDeps) -> Self {
-        let EngineDeps { store, models, tools, clock, ids, config, crash_points } = deps;
+        let EngineDeps { store, models, tools, clock, ids, config, crash_points, undo } = deps;
         let tasks = Tasks::new();
         let slots = TurnSlots::new(config.clone());
         let spending = Arc::new(Spending::new(Arc::clone(&clock), config.clone()));
@@ -133,6 +138,7 @@ impl Engine {
             ids,
             config,
             crash_points,
+            undo,
             tasks,
             slots,
             spending,
@@ -143,6 +149,7 @@ impl Engine {
             deps,
             live: Mutex::default(),
             copying: Mutex::default(),
+            hands: Hands::default(),
             shutdown: CancellationToken::new(),
         };
         Self { inner: Arc::new(inner) }
@@ -475,6 +482,19 @@ impl Engine {
         self.inner.shutdown.cancel();
         self.deps().tasks.stop().await;
         self.deps().tools.end_session(None).await;
+    }
+
+    /// What models and people may call.
+    pub fn tools(&self) -> &Registry {
+        &self.deps().tools
+    }
+
+    pub(crate) fn hands(&self) -> &Hands {
+        &self.inner.hands
+    }
+
+    pub(crate) fn shutdown(&self) -> &CancellationToken {
+        &self.inner.shutdown
     }
 
     pub(crate) fn deps(&self) -> &Arc<SessionDeps> {

@@ -132,6 +132,18 @@ pub enum CommandError {
     /// Too many commands wait.
     #[error("the session has too many commands to work through")]
     MailboxFull,
+    /// Too many calls by hand run.
+    #[error("{limit} calls by hand are running already")]
+    TooManyByHand {
+        /// Most that may run.
+        limit: usize,
+    },
+    /// What was changed cannot be shown.
+    #[error("the changes cannot be shown: {problem}")]
+    Changes {
+        /// Why.
+        problem: String,
+    },
     /// The daemon is stopping.
     #[error("the daemon is stopping")]
     Stopping,
@@ -159,7 +171,9 @@ impl CommandError {
             Self::AnsweredAlready { .. }
             | Self::ApprovalResolved { .. }
             | Self::SessionExists(_) => ErrorKind::Conflict,
-            Self::NoRuleFor(_) | Self::ConfiguredRule(_) => ErrorKind::Precondition,
+            Self::NoRuleFor(_) | Self::ConfiguredRule(_) | Self::Changes { .. } => {
+                ErrorKind::Precondition
+            }
             Self::NotAChoice { .. }
             | Self::DenialScope
             | Self::ReasonTooLong { .. }
@@ -173,6 +187,7 @@ impl CommandError {
             | Self::TooManyTerminals { .. }
             | Self::TooManyRules { .. }
             | Self::MailboxFull
+            | Self::TooManyByHand { .. }
             | Self::BeingMade(_) => ErrorKind::Busy,
             Self::Stopping => ErrorKind::Unavailable,
             Self::Commit(error) => error.kind(),
@@ -202,6 +217,8 @@ impl CommandError {
             | Self::TooManyTerminals { .. }
             | Self::TooManyRules { .. }
             | Self::MailboxFull
+            | Self::TooManyByHand { .. }
+            | Self::Changes { .. }
             | Self::Stopping
             | Self::Commit(_)
             | Self::Read(_) => None,
@@ -239,7 +256,10 @@ impl CommandError {
             Self::NoSuchEvent { .. } => "give the seq of an event that the log has",
             Self::TooManyTerminals { .. } => "close some, or read the log in pages",
             Self::QueueFull { .. } => "wait for some to be answered, or withdraw some",
-            Self::MailboxFull | Self::BeingMade(_) => "try again in a moment",
+            Self::MailboxFull | Self::BeingMade(_) | Self::TooManyByHand { .. } => {
+                "try again in a moment"
+            }
+            Self::Changes { .. } => "look at the workspace and the daemon's data directory",
             Self::Stopping => "try again when it is back",
             Self::Commit(error) => error.hint(),
             Self::Read(error) => error.hint(),

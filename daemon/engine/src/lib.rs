@@ -6,6 +6,7 @@
 //! state; everything else holds a [`SessionHandle`]. Read `session/actor.rs` first, then `turn.rs`.
 
 mod attach;
+mod by_hand;
 mod clock;
 mod config;
 mod copy;
@@ -23,6 +24,7 @@ mod turn;
 mod usage;
 
 pub use attach::{AttachPosition, Attachment, AttachmentItem};
+pub use by_hand::{HandCall, HandPlace, HandPlan, HandResult, HandStep, PlaceChanges};
 pub use clock::{RandomIds, SystemClock};
 pub use config::{AutoResume, EngineConfig, TitlePolicy};
 pub use copy::{ImportError, MAX_IMPORT_LINE};

@@ -19,6 +19,7 @@ use agentd_domain::{
 };
 use tokio::sync::{mpsc, oneshot};
 
+use crate::by_hand::SessionPlace;
 use crate::error::CommandError;
 
 pub(crate) use actor::{Actor, Ended, SessionDeps};
@@ -83,6 +84,8 @@ pub(crate) enum Command {
     RevokeRule { rule_id: String, by: Author, reply: Reply<Seq> },
     Update { update: SessionUpdate, by: Option<Author>, reply: Reply<SessionView> },
     View { reply: Reply<SessionView> },
+    Place { reply: Reply<SessionPlace> },
+    Note { text: String, reply: Reply<()> },
     Attach { author: Author, reply: Reply<Joined> },
     Resync { subscriber: Arc<Subscriber>, reply: Reply<()> },
     Detach,

@@ -5,6 +5,8 @@
 
 pub(crate) mod apply_patch;
 mod change;
+mod changes;
+mod copies;
 mod diff;
 pub(crate) mod edit_file;
 mod edit_text;
@@ -16,6 +18,7 @@ mod ignored;
 mod ledger;
 pub(crate) mod list_dir;
 mod matching;
+mod net_diff;
 mod patch;
 mod protected;
 pub(crate) mod read_file;
@@ -36,8 +39,13 @@ use std::time::Duration;
 use agentd_domain::{ToolResult, ToolStatus};
 use tokio_util::sync::CancellationToken;
 
+pub use changes::{ChangedFile, FileChange, FileChanges};
+pub use copies::{CopyLimits, UndoCopies};
 pub use ledger::FileLedger;
+pub use net_diff::NetDiff;
+pub(crate) use net_diff::net_diffs;
 pub(crate) use protected::Protected;
+pub(crate) use save::sha256;
 pub(crate) use workspace::{OpenedFile, version};
 
 use crate::ToolContext;

@@ -31,7 +31,7 @@ mod tool;
 mod vcs;
 
 pub use builtin::{BuiltinSettings, process_tools};
-pub use fs::FileLedger;
+pub use fs::{ChangedFile, CopyLimits, FileChange, FileChanges, FileLedger, NetDiff, UndoCopies};
 pub use live_output::LiveOutput;
 pub use net::{
     FetchSettings, IpLocationSettings, NetSettings, SearchEngine, SearchSettings, WeatherSettings,

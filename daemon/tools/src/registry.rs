@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agentd_domain::{Action, Capabilities, SessionId, ToolResult, ToolSpec, cut_line};
@@ -10,6 +10,7 @@ use futures_util::future::join_all;
 use serde_json::Value;
 
 use crate::catalogue::{CALL_TOOL, CallTool, FIND_TOOLS, FindTools, Inner};
+use crate::fs::{FileChanges, NetDiff, Protected, net_diffs, sha256};
 use crate::nearest::{did_you_mean, nearest};
 use crate::old_names::{self, Meaning};
 use crate::{BuiltinSettings, Rank, Tool, ToolContext, arguments, builtin, schema};
@@ -26,6 +27,10 @@ pub struct Registry {
     tools: BTreeMap<String, Arc<dyn Tool>>,
     /// Other names, and whose they are.
     aliases: BTreeMap<&'static str, String>,
+    /// Paths that file tools refuse.
+    protected: Protected,
+    /// Tools that this daemon does not have, and why.
+    missing: BTreeMap<&'static str, String>,
 }
 
 /// Why a tool was not registered.
@@ -86,6 +91,13 @@ impl PreparedCall {
     pub async fn plan(&self, ctx: &ToolContext) -> Result<Action, ToolResult> {
         self.tool.plan(ctx, &self.arguments).await
     }
+
+    /// Names this call with what it will do: another tool, other arguments or another action have
+    /// another one. SHA-256 in hex.
+    pub fn fingerprint(&self, action: &Action) -> String {
+        let name = &self.tool.spec().name;
+        sha256(serde_json::json!([name, self.arguments, action]).to_string().as_bytes())
+    }
 }
 
 impl Registry {
@@ -106,7 +118,8 @@ impl Registry {
 
     /// The built-in tools. A daemon names its own configuration and data as private.
     pub fn builtin_with(settings: BuiltinSettings) -> Self {
-        let mut registry = Self::new();
+        let protected = Protected::new(settings.private.clone());
+        let mut registry = Self { protected, ..Self::new() };
         for tool in builtin::tools(settings) {
             if let Err(error) = registry.register(tool) {
                 // A test registers each of them.
@@ -161,6 +174,34 @@ impl Registry {
     /// Descriptions of all tools, sorted by name.
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.tools.values().map(|tool| tool.spec().clone()).collect()
+    }
+
+    /// All tools, by name.
+    pub fn tools(&self) -> impl Iterator<Item = &Arc<dyn Tool>> {
+        self.tools.values()
+    }
+
+    /// Says why a tool is not there, for people.
+    pub fn note_missing(&mut self, name: &'static str, why: impl Into<String>) {
+        self.missing.insert(name, why.into());
+    }
+
+    /// The tools that are not there, and why, by name.
+    pub fn missing(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.missing.iter().map(|(name, why)| (*name, why.as_str()))
+    }
+
+    /// What the changes of a session come to, by path: from what a file held before the first of
+    /// them to what it holds now. It reads files.
+    ///
+    /// # Errors
+    /// A refusal when the workspace or the changes cannot be read.
+    pub fn net_diffs(
+        &self,
+        workspace: &Path,
+        changes: &FileChanges,
+    ) -> Result<Vec<NetDiff>, ToolResult> {
+        net_diffs(workspace, &self.protected, changes)
     }
 
     /// What each request tells the model, sorted by name: the tools of the first rank, as short as

@@ -65,6 +65,11 @@ pub trait Tool: Debug + Send + Sync + 'static {
         None
     }
 
+    /// Why it cannot be used on this machine, and what would add it; none: it can.
+    async fn missing(&self) -> Option<String> {
+        None
+    }
+
     /// Says what a call will do, having looked at what it will touch. Nothing is changed yet.
     ///
     /// # Errors
@@ -116,6 +121,11 @@ pub trait TypedTool: Debug + Send + Sync + 'static {
 
     /// See [`Tool::timeout`].
     fn timeout(&self, _arguments: &Self::Arguments) -> Option<Duration> {
+        None
+    }
+
+    /// See [`Tool::missing`].
+    async fn missing(&self) -> Option<String> {
         None
     }
 
@@ -183,6 +193,10 @@ impl<T: TypedTool> Tool for Typed<T> {
 
     fn timeout(&self, arguments: &Value) -> Option<Duration> {
         self.inner.timeout(&arguments::read(arguments.clone()).ok()?)
+    }
+
+    async fn missing(&self) -> Option<String> {
+        self.inner.missing().await
     }
 
     async fn plan(&self, ctx: &ToolContext, arguments: &Value) -> Result<Action, ToolResult> {

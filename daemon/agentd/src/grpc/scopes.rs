@@ -24,6 +24,11 @@ const SCOPES: &[(&str, Scope)] = &[
     // They hold for the turns of others too.
     ("/agentd.v1.PermissionService/AddRule", Scope::Admin),
     ("/agentd.v1.PermissionService/DeleteRule", Scope::Admin),
+    ("/agentd.v1.ToolService/ListTools", Scope::Read),
+    ("/agentd.v1.ToolService/GetTool", Scope::Read),
+    // Who may talk may have a model do the same.
+    ("/agentd.v1.ToolService/RunTool", Scope::Chat),
+    ("/agentd.v1.ToolService/ListChanges", Scope::Read),
     ("/agentd.v1.EventService/Attach", Scope::Read),
     ("/agentd.v1.EventService/ListEvents", Scope::Read),
     // One's own place in a session.

@@ -59,6 +59,7 @@ impl Services {
         use v1::permission_service_server::PermissionServiceServer;
         use v1::sandbox_service_server::SandboxServiceServer;
         use v1::session_service_server::SessionServiceServer;
+        use v1::tool_service_server::ToolServiceServer;
         use v1::turn_service_server::TurnServiceServer;
         use v1::usage_service_server::UsageServiceServer;
 
@@ -70,6 +71,7 @@ impl Services {
             .add_service(bounded!(TurnServiceServer::new(service.clone())))
             .add_service(bounded!(ApprovalServiceServer::new(service.clone())))
             .add_service(bounded!(PermissionServiceServer::new(service.clone())))
+            .add_service(bounded!(ToolServiceServer::new(service.clone())))
             .add_service(bounded!(EventServiceServer::new(service.clone())))
             .add_service(bounded!(DiagnosticsServiceServer::new(service.clone())))
             .add_service(bounded!(ModelServiceServer::new(service.clone())))

@@ -19,6 +19,9 @@ pub(super) use permission::{requested as approval_requested, rule};
 pub(super) use sandbox::sandbox;
 pub(super) use session::{participant, queued_message, record, view};
 pub(super) use todo::list as todo_list;
+pub(super) use tool::{
+    action, effect as tool_effect, finished as tool_call_finished, missing as missing_tool, tool,
+};
 pub(super) use usage::report as usage_report;
 
 /// A length on the wire.

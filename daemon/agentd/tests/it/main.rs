@@ -38,6 +38,7 @@ mod sessions;
 mod supervised;
 mod titles;
 mod told;
+mod tools;
 mod turns;
 mod upgrade;
 mod usage;

@@ -21,7 +21,7 @@ use agentd_domain::{
     ApprovalId, Author, Clock, IdSource, InterruptReason, Seq, SessionId, Title, TurnId,
 };
 use agentd_store::{CrashPoints, Store, Write};
-use agentd_tools::{FileLedger, Registry};
+use agentd_tools::{FileChanges, FileLedger, Registry, UndoCopies};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -62,6 +62,8 @@ pub(crate) struct SessionDeps {
     pub(crate) ids: Arc<dyn IdSource>,
     pub(crate) config: watch::Receiver<EngineConfig>,
     pub(crate) crash_points: CrashPoints,
+    /// Where copies of what changes replace are kept.
+    pub(crate) undo: Option<Arc<UndoCopies>>,
     pub(crate) tasks: Tasks,
     /// Places for turns.
     pub(crate) slots: TurnSlots,
@@ -72,6 +74,14 @@ pub(crate) struct SessionDeps {
 }
 
 impl SessionDeps {
+    /// The changes of files that an owner has made.
+    pub(crate) fn changes_of(&self, owner: &str) -> Arc<FileChanges> {
+        Arc::new(match &self.undo {
+            Some(undo) => FileChanges::kept_in(Arc::clone(undo), owner.to_owned()),
+            None => FileChanges::default(),
+        })
+    }
+
     /// The configuration as it is now.
     pub(crate) fn config(&self) -> EngineConfig {
         self.config.borrow().clone()
@@ -161,6 +171,7 @@ impl Actor {
     ) -> Self {
         let (report_tx, reports) = mpsc::channel(REPORTS);
         let account = Arc::new(Account::new(Arc::clone(&deps.spending)));
+        let files = Arc::new(FileLedger::of(deps.changes_of(&id.to_string())));
         Self {
             id,
             deps,
@@ -175,7 +186,7 @@ impl Actor {
             outputs: LiveOutputs::default(),
             account,
             kept: None,
-            files: Arc::default(),
+            files,
             subscribers: Vec::new(),
             asked: HashMap::new(),
             standing: watch::Sender::new(Standing::default()),

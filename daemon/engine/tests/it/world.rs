@@ -319,6 +319,7 @@ impl World {
             ids: Arc::<Counter>::clone(&self.ids),
             config: self.config.subscribe(),
             crash_points,
+            undo: None,
         })
     }
 

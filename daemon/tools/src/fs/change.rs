@@ -1,11 +1,12 @@
 //! Changes of files: what is planned of them, and carrying them out as planned.
 
+use std::io;
 use std::path::PathBuf;
 
 use agentd_domain::{Action, ActionTarget, ToolResult};
 use tokio_util::sync::CancellationToken;
 
-use super::ledger::Kept;
+use super::changes::ChangedFile;
 use super::save::{Target, lock, sha256, stale};
 use super::workspace::{Workspace, told};
 use super::{FileLedger, diff, protected, syntax};
@@ -123,32 +124,61 @@ pub(super) fn carry_out(
     cancel: &CancellationToken,
     make: impl FnOnce() -> Result<Vec<Change>, ToolResult>,
 ) -> Result<ToolResult, ToolResult> {
-    let (changes, result) = carry_out_planned(workspace, ledger, planned, cancel, make)?;
-    let changed = changes.into_iter().filter(|change| change.target.content != change.new);
-    let kept: Vec<Kept> = changed
-        .map(|change| Kept {
-            path: told(&change.target.place),
-            after: change.new_sha256(),
-            before: change.target.content,
-            mode: change.target.mode,
-        })
-        .collect();
-    if !kept.is_empty() {
-        ledger.keep(kept);
+    let mut kept = None;
+    let done = carry_out_planned(workspace, ledger, planned, cancel, make, |changes| {
+        // Before anything is written: what cannot be taken back must not come about unseen.
+        kept = keep(ledger, changes).transpose();
+    });
+    match (done, kept) {
+        (Ok(mut result), Some(Err(error))) => {
+            tracing::warn!(%error, "no copy of what a change replaced could be kept");
+            let note = format!("\n[It cannot be taken back: no copy could be kept: {error}.]");
+            result.output.push_str(&note);
+            Ok(result)
+        }
+        (Err(refusal), Some(Ok(number))) if !refusal.workspace_changed => {
+            forget(ledger, number);
+            Err(refusal)
+        }
+        (done, _) => done,
     }
-    Ok(result)
 }
 
-/// As [`carry_out`], of changes that take back the last one.
+/// Keeps what changes will replace. Returns the number of the change; none when nothing changes.
+fn keep(ledger: &FileLedger, changes: &[Change]) -> io::Result<Option<u64>> {
+    let changed = changes.iter().filter(|change| change.target.content != change.new);
+    let files: Vec<_> = changed
+        .map(|change| {
+            let file = ChangedFile {
+                path: told(&change.target.place),
+                before: change.target.sha256(),
+                after: change.new_sha256(),
+                mode: change.target.mode,
+            };
+            (file, change.target.content.clone())
+        })
+        .collect();
+    if files.is_empty() { Ok(None) } else { ledger.changes().keep(files).map(Some) }
+}
+
+fn forget(ledger: &FileLedger, number: u64) {
+    if let Err(error) = ledger.changes().forget(number) {
+        // Taking it back again changes nothing: the files hold already what they did.
+        tracing::warn!(%error, "a change that was taken back is still in the journal");
+    }
+}
+
+/// As [`carry_out`], of changes that take back the one of this number.
 pub(super) fn take_back(
     workspace: &Workspace<'_>,
     ledger: &FileLedger,
     planned: &Action,
     cancel: &CancellationToken,
+    number: u64,
     make: impl FnOnce() -> Result<Vec<Change>, ToolResult>,
 ) -> Result<ToolResult, ToolResult> {
-    let (_changes, result) = carry_out_planned(workspace, ledger, planned, cancel, make)?;
-    ledger.drop_last_change();
+    let result = carry_out_planned(workspace, ledger, planned, cancel, make, |_changes| {})?;
+    forget(ledger, number);
     Ok(result)
 }
 
@@ -158,7 +188,8 @@ fn carry_out_planned(
     planned: &Action,
     cancel: &CancellationToken,
     make: impl FnOnce() -> Result<Vec<Change>, ToolResult>,
-) -> Result<(Vec<Change>, ToolResult), ToolResult> {
+    before_writing: impl FnOnce(&[Change]),
+) -> Result<ToolResult, ToolResult> {
     let paths: Vec<PathBuf> = planned
         .targets
         .iter()
@@ -183,6 +214,7 @@ fn carry_out_planned(
     if cancel.is_cancelled() {
         return Err(interrupted());
     }
+    before_writing(&changes);
     for (index, change) in changes.iter().enumerate() {
         if let Err(mut refusal) = change.save(workspace) {
             let made = changes.get(..index).unwrap_or_default();
@@ -206,8 +238,7 @@ fn carry_out_planned(
     let result = ToolResult::success(output.trim_end());
     let changed = changes.iter().filter(|change| change.target.content != change.new);
     let diff: String = changed.map(Change::diff).collect();
-    let result = if diff.is_empty() { result } else { result.with_diff(diff) };
-    Ok((changes, result))
+    Ok(if diff.is_empty() { result } else { result.with_diff(diff) })
 }
 
 /// Refuses to change a file that the session does not know.

@@ -15,6 +15,16 @@ const MAX_COMPARED: usize = 4_000;
 
 /// The diff between two contents of a file; none stands for no file.
 pub(super) fn unified(told: &str, old: Option<&[u8]>, new: Option<&[u8]>) -> String {
+    unified_within(told, old, new, MAX_DIFF)
+}
+
+/// The same in about `limit` bytes at most.
+pub(super) fn unified_within(
+    told: &str,
+    old: Option<&[u8]>,
+    new: Option<&[u8]>,
+    limit: usize,
+) -> String {
     let name = |side: &str, content: Option<&[u8]>| match content {
         Some(_) => format!("{side}/{told}"),
         None => "/dev/null".to_owned(),
@@ -42,11 +52,11 @@ pub(super) fn unified(told: &str, old: Option<&[u8]>, new: Option<&[u8]>) -> Str
     };
     for group in group_diff_ops(ops, CONTEXT) {
         hunk(&mut diff, &group, old, new, first);
-        if diff.len() > 64 * MAX_DIFF {
+        if diff.len() > 64 * limit {
             break;
         }
     }
-    cut_head_tail(&diff, MAX_DIFF)
+    cut_head_tail(&diff, limit)
 }
 
 fn hunk(diff: &mut String, ops: &[DiffOp], old: &[&[u8]], new: &[&[u8]], first: usize) {

@@ -32,7 +32,7 @@ const EXTENSIONS: [&str; 8] = ["jks", "kdbx", "key", "keystore", "p12", "pem", "
 const DIRECTORIES: [&str; 3] = [".aws", ".gnupg", ".ssh"];
 
 /// What file tools refuse to open.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Protected {
     private: Arc<[PathBuf]>,
 }

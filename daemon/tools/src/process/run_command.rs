@@ -63,6 +63,10 @@ impl TypedTool for RunCommand {
         Some(call_time(time))
     }
 
+    async fn missing(&self) -> Option<String> {
+        self.programs.sandbox().await.err().map(|missing| missing.to_string())
+    }
+
     async fn plan(&self, ctx: &ToolContext, arguments: &Arguments) -> Result<Action, ToolResult> {
         let (Ready { command, target, .. }, _time) = self.ready(ctx, arguments).await?;
         let shown = match command.argv.as_slice() {

@@ -12,3 +12,4 @@ mod planning;
 mod schemas;
 mod search;
 mod sqlite;
+mod undo;

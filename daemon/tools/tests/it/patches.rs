@@ -5,10 +5,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use agentd_domain::{ToolResult, ToolStatus};
 use serde_json::json;
 
-use crate::changes::{content, edit, names, write};
+use crate::changes::{content, edit, names};
 use crate::harness::{Place, assert_refused};
 
-async fn patch(place: &Place, patch: &str) -> ToolResult {
+pub(crate) async fn patch(place: &Place, patch: &str) -> ToolResult {
     place.call("apply_patch", json!({ "patch": patch })).await
 }
 
@@ -74,40 +74,4 @@ async fn sc_01_a_patch_stays_in_the_workspace() {
     let hook = "--- /dev/null\n+++ b/.git/hooks/pre-commit\n@@ -0,0 +1 @@\n+x\n";
     assert_refused(&patch(&place, hook).await, "PROTECTED_FILE");
     assert_eq!(std::fs::read_dir(&place.outside).expect("a directory").count(), 1);
-}
-
-async fn undo(place: &Place) -> ToolResult {
-    place.call("undo_edit", json!({})).await
-}
-
-#[tokio::test]
-async fn changes_are_taken_back_one_after_the_other() {
-    let place = Place::new();
-    place.write("a", "1\n");
-    place.write("b", b"\xe9\r\n");
-    place.read("a").await;
-    place.read("b").await;
-    edit(&place, "a", "1", "one").await;
-    let moved = "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-one\n+two\n--- /dev/null\n+++ b/n\n@@ -0,0 +1 \
-                 @@\n+x\ndiff --git a/b b/c\nrename from b\nrename to c\n";
-    assert_eq!(patch(&place, moved).await.status, ToolStatus::Success);
-    assert_eq!(names(&place, "."), ["a", "c", "n"]);
-    let undone = undo(&place).await;
-    assert!(undone.diff.contains("-two\n+one\n"), "{undone:?}");
-    assert_eq!(names(&place, "."), ["a", "b"]);
-    assert_eq!((content(&place, "a"), content(&place, "b")), (b"one\n".into(), b"\xe9\r\n".into()));
-    assert_eq!(undo(&place).await.status, ToolStatus::Success);
-    assert_eq!(content(&place, "a"), b"1\n");
-    assert_refused(&undo(&place).await, "NOTHING_TO_UNDO");
-}
-
-#[tokio::test]
-async fn w0_25_what_has_changed_since_is_not_taken_back() {
-    let place = Place::new();
-    write(&place, "a", "1\n").await;
-    write(&place, "b", "1\n").await;
-    edit(&place, "a", "1", "2").await;
-    place.write("a", "mine\n");
-    assert_refused(&undo(&place).await, "STALE_FILE");
-    assert_eq!(content(&place, "a"), b"mine\n");
 }

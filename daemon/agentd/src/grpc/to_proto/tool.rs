@@ -1,8 +1,8 @@
 //! Tool calls: what they will do, how they were run, what they gave.
 
 use agentd_domain::{
-    Action, ActionTarget, CallMetrics, Confinement, Evidence, ResultSource, ToolCallFinished,
-    ToolCallStarted, ToolEffect, ToolStatus,
+    Action, ActionTarget, CallMetrics, Capabilities, Confinement, Evidence, ResultSource,
+    ToolCallFinished, ToolCallStarted, ToolEffect, ToolSpec, ToolStatus,
 };
 use agentd_proto::v1;
 use agentd_proto::v1::action_target::Target;
@@ -13,12 +13,12 @@ pub(super) fn started(started: &ToolCallStarted) -> v1::ToolCallStarted {
         call_id: call_id.to_string(),
         name: name.clone(),
         arguments_json: arguments_json.clone(),
-        effect: tool_effect(*effect).into(),
+        effect: self::effect(*effect).into(),
         action: (!what.is_nothing()).then(|| action(what)),
     }
 }
 
-pub(super) fn finished(finished: &ToolCallFinished) -> v1::ToolCallFinished {
+pub(in crate::grpc) fn finished(finished: &ToolCallFinished) -> v1::ToolCallFinished {
     let ToolCallFinished {
         call_id,
         name,
@@ -51,7 +51,7 @@ pub(super) fn finished(finished: &ToolCallFinished) -> v1::ToolCallFinished {
     }
 }
 
-pub(super) fn action(action: &Action) -> v1::Action {
+pub(in crate::grpc) fn action(action: &Action) -> v1::Action {
     let Action { summary, targets } = action;
     v1::Action { summary: summary.clone(), targets: targets.iter().map(target).collect() }
 }
@@ -81,6 +81,36 @@ fn target(target: &ActionTarget) -> v1::ActionTarget {
     v1::ActionTarget { target: Some(target) }
 }
 
+/// A tool, and why it cannot be used.
+pub(in crate::grpc) fn tool(
+    spec: &ToolSpec,
+    aliases: &[&str],
+    missing: Option<String>,
+) -> v1::Tool {
+    let ToolSpec { name, description, parameters, capabilities } = spec;
+    let Capabilities { effect, parallel_safe, cacheable, retry_same_args, observes_workspace } =
+        *capabilities;
+    v1::Tool {
+        name: name.clone(),
+        description: description.clone(),
+        parameters_json: parameters.to_string(),
+        capabilities: Some(v1::ToolCapabilities {
+            effect: self::effect(effect).into(),
+            parallel_safe,
+            cacheable,
+            retry_same_args,
+            observes_workspace,
+        }),
+        aliases: aliases.iter().map(|alias| (*alias).to_owned()).collect(),
+        missing: missing.unwrap_or_default(),
+    }
+}
+
+/// A tool that this daemon does not have.
+pub(in crate::grpc) fn missing(name: &str, why: &str) -> v1::Tool {
+    v1::Tool { name: name.to_owned(), missing: why.to_owned(), ..v1::Tool::default() }
+}
+
 fn evidence(evidence: &Evidence) -> v1::Evidence {
     let Evidence { uri, title, excerpt } = evidence.clone();
     v1::Evidence { uri, title, excerpt }
@@ -97,7 +127,7 @@ fn metrics(metrics: &CallMetrics) -> v1::CallMetrics {
     v1::CallMetrics { source: source.into(), attempts, waited_ms, batch_size, parallel_width }
 }
 
-fn tool_effect(effect: ToolEffect) -> v1::ToolEffect {
+pub(in crate::grpc) fn effect(effect: ToolEffect) -> v1::ToolEffect {
     match effect {
         ToolEffect::Pure => v1::ToolEffect::Pure,
         ToolEffect::WorkspaceRead => v1::ToolEffect::WorkspaceRead,

@@ -1,14 +1,21 @@
 //! What the actor does with each command.
 
-use agentd_domain::{Author, EventBody, InterruptReason, ItemId, Seq, Title, TitleSource, TurnId};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use agentd_domain::{
+    Author, EventBody, InterruptReason, ItemId, Notice, NoticeLevel, Seq, Title, TitleSource,
+    TurnId,
+};
 use agentd_store::{AcceptedMessage, Batch, Write};
 
 use tokio::time::Instant;
 
 use super::{Actor, Exit};
+use crate::by_hand::SessionPlace;
 use crate::error::CommandError;
-use crate::session::approvals;
-use crate::session::decide;
+use crate::session::approvals::{self, Standing};
+use crate::session::decide::{self, Draft};
 use crate::session::{Command, Reply, SessionUpdate, SessionView, Submission, Submitted};
 use crate::usage::ledger;
 
@@ -46,6 +53,18 @@ impl Actor {
             }
             Command::View { reply } => {
                 let _left = reply.send(Ok(self.view()));
+            }
+            Command::Place { reply } => {
+                let _left = reply.send(Ok(SessionPlace {
+                    workspace: PathBuf::from(&self.state.record.workspace),
+                    changes: Arc::clone(self.files.changes()),
+                    standing: Standing::of(&self.state),
+                }));
+            }
+            Command::Note { text, reply } => {
+                let notice = Notice { level: NoticeLevel::Info, text };
+                let told = self.record(vec![Draft::plain(notice)], Vec::new()).await;
+                let _left = reply.send(told.map(|_seq| ()));
             }
             Command::Attach { author, reply } => {
                 let joined = self.attach(author);
@@ -211,7 +230,21 @@ impl Actor {
         self.account.recorded();
         // Nothing may write to the log any more, a snapshot included.
         self.snapshot_seq = self.state.record.last_seq;
+        self.forget_copies().await;
         Ok(())
+    }
+}
+
+impl Actor {
+    /// Removes what was kept of the session's changes.
+    async fn forget_copies(&self) {
+        let Some(undo) = self.deps.undo.clone() else { return };
+        let owner = self.id.to_string();
+        let removed = tokio::task::spawn_blocking(move || undo.forget(&owner)).await;
+        if let Err(error) = removed.map_err(std::io::Error::from).and_then(|removed| removed) {
+            // The oldest copies go by themselves in the end.
+            tracing::warn!(session_id = %self.id, %error, "copies of a deleted session are left");
+        }
     }
 }
 
@@ -225,7 +258,8 @@ pub(super) fn refuse(command: Command, error: impl FnOnce() -> CommandError) {
         | Command::AnswerApproval { reply, .. }
         | Command::RevokeRule { reply, .. } => reply.send(Err(error())).is_err(),
         Command::Interrupt { reply, .. } => reply.send(Err(error())).is_err(),
-        Command::Resync { reply, .. } | Command::Delete { reply } => {
+        Command::Place { reply } => reply.send(Err(error())).is_err(),
+        Command::Resync { reply, .. } | Command::Delete { reply } | Command::Note { reply, .. } => {
             reply.send(Err(error())).is_err()
         }
         Command::Update { reply, .. } | Command::View { reply } => {

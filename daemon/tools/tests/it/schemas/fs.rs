@@ -174,7 +174,18 @@ pub(super) fn told() -> Vec<Told> {
         (
             "undo_edit",
             ToolEffect::WorkspaceWrite,
-            json!({"type": "object", "properties": {}, "additionalProperties": false}),
+            json!({
+                "type": "object",
+                "properties": {
+                    "change": {
+                        "type": "integer",
+                        "minimum": 1,
+                        "description": "Number of the change, as people are shown it; without it the \
+                                        last one."
+                    }
+                },
+                "additionalProperties": false
+            }),
         ),
         (
             "write_file",

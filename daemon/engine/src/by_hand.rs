@@ -1,0 +1,347 @@
+//! Calls of tools that a person makes, without a model.
+//!
+//! They go the way of any other call: planned, permitted by modes and rules, run in the same sandbox
+//! and held to the plan. What would be asked for runs when the caller names the fingerprint of the
+//! very plan that was shown to him. What a person has read by hand the model has not: each has a
+//! ledger of its own, and they share the changes.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use agentd_domain::{Action, Author, SessionId, ToolEffect, ToolResult, cut_line};
+use agentd_tools::{
+    CallLimits, FileChange, FileChanges, FileLedger, LiveOutput, NetDiff, Permission,
+    PermissionRequest, PreparedCall, ToolContext, permit, plan_call, run_call,
+};
+use tokio::sync::{Semaphore, mpsc};
+
+use crate::engine::{Engine, check_workspace};
+use crate::error::CommandError;
+use crate::session::{Command, Standing};
+
+/// Calls by hand that run at once in the whole daemon.
+const MAX_RUNNING: usize = 8;
+
+/// Places whose ledgers are kept; those that nobody uses go first.
+const MAX_PLACES: usize = 64;
+
+/// Steps that wait for whoever looks at them.
+const STEPS: usize = 16;
+
+/// Where a call by hand works.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum HandPlace {
+    /// In a session's workspace, by its modes and rules.
+    Session(SessionId),
+    /// In a directory, by what holds for new sessions.
+    Workspace(String),
+}
+
+/// A call by hand.
+#[derive(Debug, Clone)]
+pub struct HandCall {
+    /// Where it works.
+    pub place: HandPlace,
+    /// Name of the tool.
+    pub tool: String,
+    /// Arguments as JSON text.
+    pub arguments_json: String,
+    /// Fingerprint of the plan that its caller approves.
+    pub approved: Option<String>,
+    /// Who makes it.
+    pub by: Author,
+}
+
+/// One step of a call by hand.
+#[derive(Debug)]
+pub enum HandStep {
+    /// What it will do. The last step when it does not run.
+    Planned(HandPlan),
+    /// What it shows while it runs.
+    Output(String),
+    /// Its result, the last step.
+    Finished(Box<HandResult>),
+}
+
+/// What has come of a call by hand.
+#[derive(Debug)]
+pub struct HandResult {
+    /// Name of the tool.
+    pub tool: String,
+    /// The result.
+    pub result: ToolResult,
+    /// Bytes of its output before it was cut.
+    pub output_bytes: u64,
+    /// Milliseconds that it ran.
+    pub elapsed_ms: u64,
+    /// False when it was refused before it ran.
+    pub was_run: bool,
+}
+
+/// What a call by hand will do.
+#[derive(Debug)]
+pub struct HandPlan {
+    /// Name of the tool that will run.
+    pub tool: String,
+    /// Converted arguments as JSON text.
+    pub arguments_json: String,
+    /// What the tool may do.
+    pub effect: ToolEffect,
+    /// What the call will do.
+    pub action: Action,
+    /// Whether it may.
+    pub permission: Permission,
+    /// Names this plan.
+    pub fingerprint: String,
+}
+
+/// What has been changed in a place.
+#[derive(Debug)]
+pub struct PlaceChanges {
+    /// Changes that may be taken back, the oldest first.
+    pub changes: Vec<FileChange>,
+    /// What they come to, by path.
+    pub files: Vec<NetDiff>,
+}
+
+/// What a call in a session works with.
+#[derive(Debug)]
+pub(crate) struct SessionPlace {
+    pub(crate) workspace: PathBuf,
+    pub(crate) changes: Arc<FileChanges>,
+    pub(crate) standing: Standing,
+}
+
+/// What calls by hand share.
+#[derive(Debug)]
+pub(crate) struct Hands {
+    running: Arc<Semaphore>,
+    /// What was read by hand, by place.
+    ledgers: Mutex<HashMap<HandPlace, Arc<FileLedger>>>,
+}
+
+impl Default for Hands {
+    fn default() -> Self {
+        Self { running: Arc::new(Semaphore::new(MAX_RUNNING)), ledgers: Mutex::default() }
+    }
+}
+
+impl Hands {
+    fn lock(&self) -> MutexGuard<'_, HashMap<HandPlace, Arc<FileLedger>>> {
+        // Nothing that can panic runs under this lock.
+        self.ledgers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The ledger of a place, if it still adds to these changes; none: to those that it has.
+    fn ledger(
+        &self,
+        place: &HandPlace,
+        changes: Option<&Arc<FileChanges>>,
+        make: impl FnOnce() -> Arc<FileChanges>,
+    ) -> Arc<FileLedger> {
+        let mut ledgers = self.lock();
+        if let Some(known) = ledgers.get(place)
+            && changes.is_none_or(|changes| Arc::ptr_eq(changes, known.changes()))
+        {
+            return Arc::clone(known);
+        }
+        if ledgers.len() >= MAX_PLACES {
+            ledgers.retain(|_place, ledger| Arc::strong_count(ledger) > 1);
+        }
+        let ledger = Arc::new(FileLedger::of(changes.map_or_else(make, Arc::clone)));
+        ledgers.insert(place.clone(), Arc::clone(&ledger));
+        ledger
+    }
+}
+
+/// Everything that a call needs of its place.
+struct Found {
+    workspace: PathBuf,
+    standing: Standing,
+    files: Arc<FileLedger>,
+}
+
+impl Engine {
+    /// Begins a call. Its steps come through the result; when that is dropped the call is cancelled.
+    ///
+    /// # Errors
+    /// When there is no such place, or too many calls run already.
+    pub async fn run_by_hand(
+        &self,
+        call: HandCall,
+    ) -> Result<mpsc::Receiver<HandStep>, CommandError> {
+        let found = self.find_place(&call.place).await?;
+        let running = Arc::clone(&self.hands().running);
+        let taken = running
+            .try_acquire_owned()
+            .map_err(|_full| CommandError::TooManyByHand { limit: MAX_RUNNING })?;
+        let (steps, received) = mpsc::channel(STEPS);
+        let engine = self.clone();
+        self.tasks().spawn("tool-by-hand", async move {
+            let _taken = taken;
+            engine.carry_out(call, found, &steps).await;
+        });
+        Ok(received)
+    }
+
+    /// What a session, or calls by hand in a directory, have changed of files.
+    ///
+    /// # Errors
+    /// When there is no such place, or it cannot be read.
+    pub async fn changes(&self, place: &HandPlace) -> Result<PlaceChanges, CommandError> {
+        let Found { workspace, files, .. } = self.find_place(place).await?;
+        let tools = self.deps().tools.clone();
+        let look = move || -> Result<PlaceChanges, String> {
+            let changes = files.changes().list().map_err(|error| error.to_string())?;
+            let files =
+                tools.net_diffs(&workspace, files.changes()).map_err(|refusal| refusal.output)?;
+            Ok(PlaceChanges { changes, files })
+        };
+        let looked = tokio::task::spawn_blocking(look).await;
+        looked
+            .unwrap_or_else(|error| Err(error.to_string()))
+            .map_err(|problem| CommandError::Changes { problem: cut_line(&problem, 500) })
+    }
+
+    async fn find_place(&self, place: &HandPlace) -> Result<Found, CommandError> {
+        match place {
+            HandPlace::Session(id) => {
+                let SessionPlace { workspace, changes, standing } =
+                    self.ask(*id, |reply| Command::Place { reply }).await?;
+                let files = self.hands().ledger(place, Some(&changes), || Arc::clone(&changes));
+                Ok(Found { workspace, standing, files })
+            }
+            HandPlace::Workspace(path) => {
+                check_workspace(path).await?;
+                let mode = self.deps().config.borrow().permission_mode;
+                let standing = Standing { mode, ..Standing::default() };
+                let deps = self.deps();
+                let files = self.hands().ledger(place, None, || deps.changes_of(path));
+                Ok(Found { workspace: Path::new(path).to_owned(), standing, files })
+            }
+        }
+    }
+
+    async fn carry_out(&self, call: HandCall, found: Found, steps: &mpsc::Sender<HandStep>) {
+        let Found { workspace, standing, files } = found;
+        let arguments =
+            if call.arguments_json.trim().is_empty() { "{}" } else { &call.arguments_json };
+        let prepared = match self.deps().tools.prepare(&call.tool, arguments) {
+            Ok(prepared) => prepared,
+            Err(refused) => return refuse(steps, &call.tool, refused).await,
+        };
+        let tool = prepared.tool.spec().name.clone();
+        let effect = prepared.capabilities.effect;
+        let (output, shown) = LiveOutput::channel();
+        let ctx = ToolContext {
+            workspace,
+            clock: Arc::clone(&self.deps().clock),
+            cancel: self.shutdown().child_token(),
+            files,
+            output,
+        };
+        let limits = CallLimits::of(&prepared);
+        let action = tokio::select! {
+            planned = plan_call(&prepared, &ctx, limits) => match planned {
+                Ok(action) => action,
+                Err(refused) => return refuse(steps, &tool, refused).await,
+            },
+            () = steps.closed() => return,
+        };
+        let plan = plan(&prepared, action, &standing);
+        let may_run = match &plan.permission {
+            Permission::Allow => true,
+            Permission::Ask { .. } => call.approved.as_deref() == Some(plan.fingerprint.as_str()),
+            Permission::Deny { .. } => false,
+        };
+        let action = plan.action.clone();
+        if steps.send(HandStep::Planned(plan)).await.is_err() || !may_run {
+            return;
+        }
+        tracing::info!(tool, by = %call.by.name, action = action.summary, "a tool runs by hand");
+        let finished = run(prepared, &action, &ctx, limits, shown, steps).await;
+        if let HandPlace::Session(id) = call.place
+            && !effect.is_repeatable()
+        {
+            // Whoever else looks at the session should know what has happened to its files.
+            let what = if action.summary.is_empty() { &tool } else { &action.summary };
+            let text = format!("{} has done by hand: {what}", call.by.name);
+            let text = cut_line(&text, 500);
+            if let Err(error) =
+                self.ask(id, |reply| Command::Note { text: text.clone(), reply }).await
+            {
+                tracing::warn!(session_id = %id, %error, "a call by hand could not be told");
+            }
+        }
+        let _caller_left = steps.send(HandStep::Finished(Box::new(finished))).await;
+    }
+}
+
+/// Says what a call will do, and whether it may.
+fn plan(prepared: &PreparedCall, action: Action, standing: &Standing) -> HandPlan {
+    let tool = prepared.tool.spec().name.clone();
+    let permission = permit(&PermissionRequest {
+        mode: standing.mode,
+        work_mode: standing.work_mode,
+        rules: &standing.rules,
+        tool: &tool,
+        mcp_server: None,
+        capabilities: prepared.capabilities,
+        action: &action,
+    });
+    HandPlan {
+        arguments_json: prepared.arguments.to_string(),
+        effect: prepared.capabilities.effect,
+        fingerprint: prepared.fingerprint(&action),
+        tool,
+        action,
+        permission,
+    }
+}
+
+/// Runs a call and passes on what it shows. It is cancelled when nobody looks any more.
+async fn run(
+    prepared: PreparedCall,
+    action: &Action,
+    ctx: &ToolContext,
+    limits: CallLimits,
+    mut shown: mpsc::Receiver<String>,
+    steps: &mpsc::Sender<HandStep>,
+) -> HandResult {
+    let tool = prepared.tool.spec().name.clone();
+    let outcome = {
+        let mut running = pin!(run_call(prepared, action, ctx, limits));
+        loop {
+            tokio::select! {
+                biased;
+                () = steps.closed(), if !ctx.cancel.is_cancelled() => ctx.cancel.cancel(),
+                Some(text) = shown.recv() => {
+                    let _caller_left = steps.send(HandStep::Output(text)).await;
+                }
+                outcome = &mut running => break outcome,
+            }
+        }
+    };
+    while let Ok(text) = shown.try_recv() {
+        let _caller_left = steps.send(HandStep::Output(text)).await;
+    }
+    let result = if outcome.result.todo.is_some() {
+        ToolResult::fatal(
+            "NOT_BY_HAND",
+            "Only a model in a session can set out to do something; nothing was changed.",
+        )
+    } else {
+        outcome.result
+    };
+    let elapsed_ms = u64::try_from(outcome.elapsed.as_millis()).unwrap_or(u64::MAX);
+    HandResult { tool, result, output_bytes: outcome.output_bytes, elapsed_ms, was_run: true }
+}
+
+async fn refuse(steps: &mpsc::Sender<HandStep>, tool: &str, result: ToolResult) {
+    let tool = cut_line(tool, 64);
+    let output_bytes = u64::try_from(result.output.len()).unwrap_or(u64::MAX);
+    let refused = HandResult { tool, result, output_bytes, elapsed_ms: 0, was_run: false };
+    let _caller_left = steps.send(HandStep::Finished(Box::new(refused))).await;
+}
