@@ -12,6 +12,7 @@
 mod approvals;
 pub(crate) mod canvas;
 pub(crate) mod card;
+mod changes;
 pub(crate) mod conversation;
 mod dispatch;
 mod editor;
@@ -20,6 +21,8 @@ mod gate;
 pub(crate) mod input;
 pub(crate) mod lines;
 mod models;
+mod position;
+mod queue;
 mod rows;
 mod running;
 mod screen;

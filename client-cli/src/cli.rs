@@ -14,6 +14,7 @@ use crate::command::chat::ChatArgs;
 use crate::command::completions::CompletionsArgs;
 use crate::command::config::ConfigArgs;
 use crate::command::context::ContextCommand;
+use crate::command::diff::DiffArgs;
 use crate::command::doctor::DoctorArgs;
 use crate::command::logs::LogsArgs;
 use crate::command::models::ModelsArgs;
@@ -23,6 +24,8 @@ use crate::command::send::SendArgs;
 use crate::command::service::ServiceCommand;
 use crate::command::sessions::SessionsCommand;
 use crate::command::token::TokenCommand;
+use crate::command::tools::ToolsCommand;
+use crate::command::undo::UndoArgs;
 use crate::command::upgrade::UpgradeArgs;
 use crate::command::usage::UsageArgs;
 use crate::output::ColorChoice;
@@ -172,6 +175,29 @@ Examples:
   agentctl permissions deny command git push '*'
   agentctl permissions ask write '**/Cargo.toml'")]
     Permissions(PermissionsCommand),
+    /// List tools, show what they take, and run one by hand
+    #[command(subcommand)]
+    Tools(ToolsCommand),
+    /// Show what the tools of a session have changed of files
+    #[command(after_help = "\
+Each file is compared with what it held before the first change of the
+session. `agentctl undo` takes changes back.
+
+Examples:
+  agentctl diff
+  agentctl diff 01JZ3V8QK5RD --json | jq -r '.files[].path'")]
+    Diff(DiffArgs),
+    /// Take back a change of files that the tools of a session have made
+    #[command(after_help = "\
+What will be changed is shown first. A file that holds something else by now
+is left alone, and so are all others of the change. What a change replaced is
+kept beside the store, also when the daemon stops: 256 MiB of all sessions,
+files of up to 8 MiB, the last 50 changes of a session.
+
+Examples:
+  agentctl undo
+  agentctl undo 01JZ3V8QK5RD --change 3 --yes")]
+    Undo(UndoArgs),
     /// List models, what is known of them, and who has which role
     #[command(after_help = "\
 Models that an endpoint offers come first, then those that have a role or
@@ -306,6 +332,11 @@ mod tests {
         check("agentctl chat --mode yolo", false);
         check("agentctl approvals deny 01JZ --reason no", true);
         check("agentctl approvals allow", false);
+        check("agentctl tools run calculator expression=1+1 --yes", true);
+        check("agentctl tools run calculator a=1 --json-args {}", false);
+        check("agentctl tools run time --session last --workspace .", false);
+        check("agentctl undo --change 0", false);
+        check("agentctl undo last --change 2 --yes", true);
         check("agentctl config show", true);
         check("agentctl status --server https://box:7443 --ca ca.pem --token-file -", true);
         check("agentctl status --server https://box:7443 --context home", false);

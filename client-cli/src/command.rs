@@ -7,6 +7,7 @@ pub(crate) mod chat;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod context;
+pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod logs;
 pub(crate) mod models;
@@ -19,6 +20,8 @@ pub(crate) mod sessions;
 mod shutdown;
 pub(crate) mod status;
 pub(crate) mod token;
+pub(crate) mod tools;
+pub(crate) mod undo;
 pub(crate) mod upgrade;
 pub(crate) mod usage;
 mod version;
@@ -51,6 +54,9 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Sessions(command) => Box::pin(sessions::run(&command, &app)).await,
         Command::Approvals(command) => approvals::run(&command, &app).await,
         Command::Permissions(command) => permissions::run(&command, &app).await,
+        Command::Tools(command) => Box::pin(tools::run(&command, &app)).await,
+        Command::Diff(args) => diff::run(&args, &app).await,
+        Command::Undo(args) => Box::pin(undo::run(&args, &app)).await,
         Command::Models(args) => models::run(&args, &app).await,
         Command::Status(args) => status::run(&args, &app).await,
         Command::Doctor(args) => doctor::run(&args, &app).await,
@@ -87,6 +93,9 @@ fn about_broken_config(command: &Command) -> BrokenConfig {
         | Command::Sessions(_)
         | Command::Approvals(_)
         | Command::Permissions(_)
+        | Command::Tools(_)
+        | Command::Diff(_)
+        | Command::Undo(_)
         | Command::Models(_)
         | Command::Usage(_)
         | Command::Upgrade(_)

@@ -6,6 +6,7 @@
 //! has a place here.
 
 mod approval;
+mod by_hand;
 mod diagnostics;
 mod event;
 mod model;
@@ -20,6 +21,7 @@ mod usage;
 use agentd_proto::v1;
 
 pub(crate) use approval::OpenApprovalView;
+pub(crate) use by_hand::{ChangesView, StepView, ToolView};
 pub(crate) use diagnostics::{CheckView, LogRecordView};
 pub(crate) use event::EventView;
 pub(crate) use model::ModelsView;
@@ -60,6 +62,7 @@ enum_name!(turn_end, TurnEnd, "TURN_END_");
 enum_name!(interrupt_reason, InterruptReason, "INTERRUPT_REASON_");
 enum_name!(completeness, MessageCompleteness, "MESSAGE_COMPLETENESS_");
 enum_name!(tool_effect, ToolEffect, "TOOL_EFFECT_");
+enum_name!(call_permission, CallPermission, "CALL_PERMISSION_");
 enum_name!(tool_status, ToolStatus, "TOOL_STATUS_");
 enum_name!(todo_status, TodoStatus, "TODO_STATUS_");
 enum_name!(result_source, ResultSource, "RESULT_SOURCE_");

@@ -6,6 +6,7 @@
 
 mod app;
 mod approval_text;
+mod by_hand;
 mod chat;
 mod cli;
 mod command;
@@ -21,6 +22,7 @@ mod server;
 mod signals;
 mod style;
 mod submit;
+mod terminal_audience;
 mod transcript_text;
 mod which;
 

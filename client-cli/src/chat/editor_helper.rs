@@ -29,6 +29,8 @@ pub(super) struct Vocabulary {
     pub(super) queue: Vec<(String, String)>,
     /// Choices of the open question.
     pub(super) choices: Vec<String>,
+    /// Names and descriptions of tools.
+    pub(super) tools: Vec<(String, String)>,
 }
 
 /// A vocabulary that both sides hold.
@@ -123,6 +125,7 @@ fn complete(typed: &str, vocabulary: &Vocabulary) -> (usize, Vec<Pair>) {
         Completes::Works => plain(&value_names::<WorkArg>()),
         Completes::OnOff => plain(&["on".to_owned(), "off".to_owned()]),
         Completes::Queue => described(&vocabulary.queue),
+        Completes::Tools => described(&vocabulary.tools),
         Completes::Choices => plain(&vocabulary.choices),
     };
     (start, candidates)
@@ -233,6 +236,7 @@ mod tests {
             models: vec!["small".into(), "large".into()],
             queue: vec![("01Q".into(), "later".into())],
             choices: vec!["continue".into(), "stop".into()],
+            tools: vec![("grep_files".into(), "Searches.".into())],
         }
     }
 
@@ -251,6 +255,8 @@ mod tests {
         check("/effort m", 8, &["minimal", "medium", "max"]);
         check("/reasoning o", 11, &["on", "off"]);
         check("/withdraw ", 10, &["01Q"]);
+        check("/tools gr", 7, &["grep_files"]);
+        check("/und", 0, &["/undo "]);
         check("/title x", 7, &[]);
         check("con", 0, &["continue"]);
         check("/switch 世", 8, &[]);

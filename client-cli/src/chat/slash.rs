@@ -35,6 +35,12 @@ pub(crate) enum SlashCommand {
     Usage,
     /// Shows what the session has set out to do.
     Todo,
+    /// Lists the tools, or shows one.
+    Tools,
+    /// Shows what tools have changed.
+    Diff,
+    /// Takes a change back.
+    Undo,
     /// Shows the newest events.
     Trace,
     /// Clears the screen.
@@ -97,6 +103,8 @@ pub(crate) enum Completes {
     Queue,
     /// Choices of the open question.
     Choices,
+    /// Names of tools.
+    Tools,
 }
 
 impl Entry {
@@ -211,6 +219,27 @@ pub(crate) const TABLE: &[Entry] = &[
         &["todo"],
         "",
         "what this session has set out to do",
+        Completes::Nothing,
+    ),
+    entry(
+        SlashCommand::Tools,
+        &["tools"],
+        "[NAME]",
+        "list the tools, or show what one takes",
+        Completes::Tools,
+    ),
+    entry(
+        SlashCommand::Diff,
+        &["diff", "changes"],
+        "",
+        "show what tools have changed of files in this session",
+        Completes::Nothing,
+    ),
+    entry(
+        SlashCommand::Undo,
+        &["undo"],
+        "[N]",
+        "take back the last change of files, or change N of /diff",
         Completes::Nothing,
     ),
     entry(SlashCommand::Trace, &["trace"], "[N]", "show the newest N events", Completes::Nothing),
@@ -403,6 +432,9 @@ mod tests {
         check("/think off", Line::Command(SlashCommand::Reasoning, "off"));
         check("/trace all", misused("/trace [N]"));
         check("/trace 5", Line::Command(SlashCommand::Trace, "5"));
+        check("/undo 3", Line::Command(SlashCommand::Undo, "3"));
+        check("/undo a.rs", misused("/undo [N]"));
+        check("/tools grep_files", Line::Command(SlashCommand::Tools, "grep_files"));
         check("/withdraw", Line::Command(SlashCommand::Withdraw, ""));
         check("/", Line::Unknown("", None));
     }

@@ -29,7 +29,7 @@ impl<'a> From<&'a v1::ToolCallStarted> for CallStartedView<'a> {
 
 /// What a call will do.
 #[derive(Debug, Serialize)]
-pub(super) struct ActionView<'a> {
+pub(crate) struct ActionView<'a> {
     summary: &'a str,
     targets: Vec<TargetView<'a>>,
 }
@@ -85,7 +85,7 @@ impl<'a> From<&'a v1::Confinement> for ConfinementView<'a> {
 
 /// The result of a call.
 #[derive(Debug, Serialize)]
-pub(super) struct CallFinishedView<'a> {
+pub(crate) struct CallFinishedView<'a> {
     call_id: &'a str,
     name: &'a str,
     status: String,

@@ -12,13 +12,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agentd_domain::{Action, Author, SessionId, ToolEffect, ToolResult, cut_line};
 use agentd_tools::{
-    CallLimits, FileChange, FileChanges, FileLedger, LiveOutput, NetDiff, Permission,
-    PermissionRequest, PreparedCall, ToolContext, permit, plan_call, run_call,
+    CallLimits, FileChange, FileChanges, FileLedger, LiveOutput, NetDiff, Permission, PreparedCall,
+    ToolContext, plan_call, run_call,
 };
 use tokio::sync::{Semaphore, mpsc};
 
 use crate::engine::{Engine, check_workspace};
 use crate::error::CommandError;
+use crate::permission;
 use crate::session::{Command, Standing};
 
 /// Calls by hand that run at once in the whole daemon.
@@ -250,7 +251,16 @@ impl Engine {
             },
             () = steps.closed() => return,
         };
-        let plan = plan(&prepared, action, &standing);
+        let permission =
+            permission::decide(self.deps(), &ctx.workspace, &standing, &prepared, &action).await;
+        let plan = HandPlan {
+            tool: tool.clone(),
+            arguments_json: prepared.arguments.to_string(),
+            effect,
+            fingerprint: prepared.fingerprint(&action),
+            action,
+            permission,
+        };
         let may_run = match &plan.permission {
             Permission::Allow => true,
             Permission::Ask { .. } => call.approved.as_deref() == Some(plan.fingerprint.as_str()),
@@ -276,28 +286,6 @@ impl Engine {
             }
         }
         let _caller_left = steps.send(HandStep::Finished(Box::new(finished))).await;
-    }
-}
-
-/// Says what a call will do, and whether it may.
-fn plan(prepared: &PreparedCall, action: Action, standing: &Standing) -> HandPlan {
-    let tool = prepared.tool.spec().name.clone();
-    let permission = permit(&PermissionRequest {
-        mode: standing.mode,
-        work_mode: standing.work_mode,
-        rules: &standing.rules,
-        tool: &tool,
-        mcp_server: None,
-        capabilities: prepared.capabilities,
-        action: &action,
-    });
-    HandPlan {
-        arguments_json: prepared.arguments.to_string(),
-        effect: prepared.capabilities.effect,
-        fingerprint: prepared.fingerprint(&action),
-        tool,
-        action,
-        permission,
     }
 }
 

@@ -14,6 +14,7 @@ mod digest;
 mod engine;
 mod error;
 mod model;
+mod permission;
 mod rules;
 mod session;
 mod slots;

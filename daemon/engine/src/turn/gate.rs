@@ -1,13 +1,11 @@
 //! Whether a call may run: by modes and rules, or because somebody says so.
 
-use std::sync::Arc;
-
-use agentd_domain::{Action, PermissionRule, ToolCall, ToolResult};
-use agentd_tools::{Permission, PermissionRequest, Permit, PreparedCall, permit};
+use agentd_domain::{Action, ToolCall, ToolResult};
+use agentd_tools::{Permission, Permit, PreparedCall};
 use tokio::sync::oneshot;
 
 use super::{Ended, TurnOutcome, TurnReport, TurnTask, cancelled};
-use crate::rules;
+use crate::permission;
 use crate::session::Ask;
 
 /// What has come of asking the session's users.
@@ -38,7 +36,10 @@ impl TurnTask {
         prepared: &PreparedCall,
         action: &Action,
     ) -> Result<Permit, Ended> {
-        match self.decide(prepared, action).await {
+        let standing = self.standing.borrow().clone();
+        let permission =
+            permission::decide(&self.deps, &self.workspace, &standing, prepared, action).await;
+        match permission {
             Permission::Allow => Ok(Permit::Granted),
             Permission::Deny { because } => Ok(Permit::Refused(denied(&format!(
                 "not permitted, because {because}. Do not try it in another way"
@@ -53,29 +54,6 @@ impl TurnTask {
                 self.ask_users(ask).await
             }
         }
-    }
-
-    async fn decide(&self, prepared: &PreparedCall, action: &Action) -> Permission {
-        let root = rules::root_of(&self.workspace).await;
-        let standing = self.standing.borrow().clone();
-        let configured = Arc::clone(&self.deps.config.borrow().rules);
-        let stored = self.deps.rules.all();
-        let shared = configured.iter().chain(stored.iter());
-        let all: Vec<PermissionRule> = shared
-            .filter(|rule| rules::holds_in(rule, &root))
-            .chain(standing.rules.iter())
-            .cloned()
-            .collect();
-        permit(&PermissionRequest {
-            mode: standing.mode,
-            work_mode: standing.work_mode,
-            rules: &all,
-            // Aliases are resolved by now: rules name the tool that runs.
-            tool: &prepared.tool.spec().name,
-            mcp_server: None,
-            capabilities: prepared.capabilities,
-            action,
-        })
     }
 
     async fn ask_users(&self, ask: Ask) -> Result<Permit, Ended> {
