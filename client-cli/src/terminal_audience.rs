@@ -63,6 +63,9 @@ impl Audience for TerminalAudience<'_> {
         if self.json {
             return self.app.output.json_line(&StepView::Output { text });
         }
+        if text.is_empty() {
+            return Ok(());
+        }
         self.has_shown = true;
         self.in_line = !text.ends_with('\n');
         self.app.output.raw(&self.app.output.clean(text))

@@ -13,6 +13,7 @@ use agentd_shared::text::{human_duration, one_line, one_row};
 use agentd_shared::transcript::{ToolCallItem, ToolCallState};
 
 use self::diff::{Counts, Names};
+use self::parameters::Which;
 use crate::markdown::{Look, painted_width, prefixed_rows};
 use crate::style;
 
@@ -28,7 +29,7 @@ const ERROR_ROWS: usize = 3;
 /// Bytes of a line that are looked at: no terminal is wider.
 const LINE_BYTES: usize = 4_096;
 /// Columns in which nothing can be said.
-const SHORTEST_SAID: usize = 4;
+const SHORTEST_SAID: usize = 6;
 /// A call says how long it runs after this time.
 const LONG: Duration = Duration::from_secs(1);
 /// Pictures of the sign that something runs, and how long each is there.
@@ -113,17 +114,24 @@ impl Said {
         Self { text: format!("→ {}", head_of(first)), end, ..Self::default() }
     }
 
-    /// In at most `room` columns, with a space before it.
+    /// What keeps it from the parameters.
+    fn before(&self) -> &'static str {
+        if self.text.starts_with('→') { "" } else { " ·" }
+    }
+
+    /// In at most `room` columns, with what keeps it from the parameters.
     fn row(&self, room: usize, look: Look) -> String {
-        let wide = painted_width(&self.text) + 1;
+        let before = self.before();
+        let wide = painted_width(&self.text) + painted_width(before) + 1;
         match &self.painted {
             _ if self.text.is_empty() || room <= SHORTEST_SAID => String::new(),
-            Some(painted) if wide <= room => format!(" {painted}"),
+            Some(painted) if wide <= room => format!("{before} {painted}"),
             Some(_) => String::new(),
             None => {
                 let end = if self.end.len() * 2 < room { self.end.as_str() } else { "" };
-                let text = one_line(&self.text, room - 1 - end.len());
-                format!(" {}", style::paint(look.colored, self.style, &(text + end)))
+                let taken = painted_width(before) + 1 + end.len();
+                let text = one_line(&self.text, room.saturating_sub(taken));
+                format!("{before} {}", style::paint(look.colored, self.style, &(text + end)))
             }
         }
     }
@@ -295,10 +303,11 @@ impl Head {
         let took = if painted_width(&took) * 2 > room { String::new() } else { took };
         room = room.saturating_sub(painted_width(&took));
         // What came of it has the room that the parameters leave, and half of it in any case.
-        let wanted = painted_width(&parameters::row(&call.arguments_json, room)) + 1;
+        let which = if call.diff.is_empty() { Which::All } else { Which::Short };
+        let wanted = painted_width(&parameters::row(&call.arguments_json, which, room)) + 1;
         let said = self.said.row((room / 2).max(room.saturating_sub(wanted)), look);
         room = room.saturating_sub(painted_width(&said));
-        let called = parameters::row(&call.arguments_json, room.saturating_sub(1));
+        let called = parameters::row(&call.arguments_json, which, room.saturating_sub(1));
         let called = if called.is_empty() { called } else { format!(" {called}") };
         let dim = |text: &str| style::paint(look.colored, style::DIM, text);
         let name = style::paint(look.colored, style::HEADING, &name);

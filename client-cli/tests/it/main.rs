@@ -9,4 +9,5 @@ mod remote;
 mod sandbox;
 mod scripts;
 mod service;
+mod tools;
 mod two_terminals;

@@ -7,6 +7,8 @@ use unicode_width::UnicodeWidthStr as _;
 
 /// Columns that one value may take.
 const VALUE_WIDTH: usize = 60;
+/// Columns of a value that is short.
+const SHORT_VALUE: usize = 12;
 /// Columns of the shortest piece of a value that tells anything.
 const SHORTEST: usize = 8;
 /// Parameters that say most of a call.
@@ -15,9 +17,18 @@ const TELLING: [&str; 8] =
 /// Columns for the number of parameters that are not shown.
 const REST_WIDTH: usize = 9;
 
+/// Which parameters are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Which {
+    /// All that there is room for.
+    All,
+    /// Only what is short: the rest is what is shown of the call in another way.
+    Short,
+}
+
 /// The parameters in at most `width` columns. What is cut says how many characters are left, and what
 /// has no room how many parameters there are more.
-pub(super) fn row(arguments_json: &str, width: usize) -> String {
+pub(super) fn row(arguments_json: &str, which: Which, width: usize) -> String {
     let mut parameters: Vec<(String, String)> = match serde_json::from_str(arguments_json) {
         Ok(Value::Object(fields)) => fields
             .into_iter()
@@ -27,6 +38,10 @@ pub(super) fn row(arguments_json: &str, width: usize) -> String {
         _ if arguments_json.trim().is_empty() => Vec::new(),
         _ => return cut(&quoted(arguments_json), width),
     };
+    if which == Which::Short {
+        parameters
+            .retain(|(key, value)| TELLING.contains(&key.as_str()) || value.width() <= SHORT_VALUE);
+    }
     // A path says more than the text that goes there.
     parameters.sort_by_key(|(key, value)| {
         (value.width() > VALUE_WIDTH, !TELLING.contains(&key.as_str()))
@@ -110,7 +125,7 @@ mod tests {
     use super::*;
 
     fn check(arguments: &str, width: usize, expect: &str) {
-        assert_eq!(row(arguments, width), expect, "{arguments} in {width}");
+        assert_eq!(row(arguments, Which::All, width), expect, "{arguments} in {width}");
     }
 
     #[test]
@@ -152,7 +167,7 @@ mod tests {
         ) {
             let fields = keys.into_iter().map(|(key, value)| (key, Value::String(value)));
             let arguments = Value::Object(fields.collect()).to_string();
-            prop_assert!(row(&arguments, width).width() <= width);
+            prop_assert!(row(&arguments, Which::All, width).width() <= width);
         }
     }
 }

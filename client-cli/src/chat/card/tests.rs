@@ -41,10 +41,15 @@ fn a_change_is_shown_and_counted() {
     let lines = "+line\n".repeat(20);
     let edited = ToolCallItem {
         diff: format!("--- a/a.rs\n+++ b/a.rs\n@@ -1,1 +1,20 @@\n-old\n{lines}"),
-        ..call("edit_file", r#"{"path":"a.rs"}"#, v1::ToolStatus::Success, "Changed 'a.rs'")
+        ..call(
+            "edit_file",
+            r#"{"edits":[{"old":"old","new":"line"}],"path":"a.rs"}"#,
+            v1::ToolStatus::Success,
+            "Changed 'a.rs'",
+        )
     };
     let rows = finished(&edited, LOOK);
-    assert_eq!(rows[0], "✓ edit_file path=a.rs +20 -1 · 12 ms");
+    assert_eq!(rows[0], "✓ edit_file path=a.rs · +20 -1 · 12 ms");
     assert_eq!(rows[1..4], ["  @@ -1,1 +1,20 @@", "  -old", "  +line"]);
     assert_eq!(rows.last().map(String::as_str), Some("  … 12 more lines (/diff)"));
     assert_eq!(rows.len(), 12);
@@ -77,7 +82,7 @@ fn a_program_shows_its_first_lines_and_when_it_fails_its_last_ones_too() {
     check(
         &ran(v1::ToolStatus::Partial, 101, &format!("{lines}[exit code 101]")),
         &[
-            "✗ run_command command=\"cargo test\" exit 101 · 12 ms",
+            "✗ run_command command=\"cargo test\" · exit 101 · 12 ms",
             "  │ line 1",
             "  … 5 more lines",
             "  │ line 7",
@@ -99,7 +104,7 @@ fn what_went_wrong_is_told_with_its_code() {
     check(
         &failed,
         &[
-            "✗ edit_file path=a.rs NOT_READ · 12 ms",
+            "✗ edit_file path=a.rs · NOT_READ · 12 ms",
             "  'a.rs' exists and was not read in this session; read it",
             "  with read_file before it is changed.",
         ],
@@ -108,11 +113,11 @@ fn what_went_wrong_is_told_with_its_code() {
         source: v1::ResultSource::NotRun,
         ..call("time", "{}", v1::ToolStatus::Skipped, "[not run: the one before failed]")
     };
-    check(&skipped, &["– time not run", "  [not run: the one before failed]"]);
+    check(&skipped, &["– time · not run", "  [not run: the one before failed]"]);
     let cut = call("time", "{}", v1::ToolStatus::Interrupted, "");
-    check(&cut, &["✗ time cut off; what it did is not known · 12 ms"]);
+    check(&cut, &["✗ time · cut off; what it did is not known · 12 ms"]);
     let repeated = call("time", "{}", v1::ToolStatus::Repeated, "x");
-    check(&repeated, &["↺ time the same result again · 12 ms"]);
+    check(&repeated, &["↺ time · the same result again · 12 ms"]);
 }
 
 #[test]
