@@ -84,12 +84,11 @@ pub(crate) fn rows(changes: &v1::ListChangesResponse, look: Look) -> Vec<String>
         rows.push(counts.painted(look.colored));
     }
     if let Some(last) = changes.last() {
-        let numbers = match changes.len() {
-            1 => format!("change {} can be taken back", last.number),
-            _ => {
-                let first = changes.first().map_or(last.number, |change| change.number);
-                format!("changes {first} to {} can be taken back", last.number)
-            }
+        let first = changes.first().map_or(last.number, |change| change.number);
+        let numbers = if first == last.number {
+            format!("change {first} can be taken back")
+        } else {
+            format!("changes {first} to {} can be taken back", last.number)
         };
         rows.push(dim(&format!("{numbers}; the last is of {}", last.paths.join(", "))));
     }

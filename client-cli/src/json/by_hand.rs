@@ -33,7 +33,6 @@ impl<'a> From<&'a v1::Tool> for ToolView<'a> {
 }
 
 #[derive(Debug, Serialize)]
-#[expect(clippy::struct_field_names, reason = "the names of the wire")]
 struct CapabilitiesView {
     effect: String,
     parallel_safe: bool,

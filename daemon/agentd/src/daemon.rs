@@ -288,7 +288,7 @@ impl Daemon {
                 tools.register(tool)?;
             }
         } else {
-            for name in ["check_project", "git", "git_commit", "run_command", "run_python"] {
+            for name in ["check_project", "git", "git_commit", "job", "run_command", "run_python"] {
                 tools.note_missing(name, "this process is not agentd and runs no programs");
             }
         }

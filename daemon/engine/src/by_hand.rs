@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use agentd_domain::{Action, Author, SessionId, ToolEffect, ToolResult, cut_line};
 use agentd_tools::{
@@ -119,41 +119,53 @@ pub(crate) struct SessionPlace {
 #[derive(Debug)]
 pub(crate) struct Hands {
     running: Arc<Semaphore>,
-    /// What was read by hand, by place.
-    ledgers: Mutex<HashMap<HandPlace, Arc<FileLedger>>>,
+    seats: Mutex<HashMap<HandPlace, Seat>>,
+}
+
+/// What is known of a place from one call to the next.
+#[derive(Debug, Clone)]
+struct Seat {
+    /// What was read by hand.
+    files: Arc<FileLedger>,
+    /// Whose is what calls leave running: the session, or a name of our own where there is none.
+    session: SessionId,
 }
 
 impl Default for Hands {
     fn default() -> Self {
-        Self { running: Arc::new(Semaphore::new(MAX_RUNNING)), ledgers: Mutex::default() }
+        Self { running: Arc::new(Semaphore::new(MAX_RUNNING)), seats: Mutex::default() }
     }
 }
 
 impl Hands {
-    fn lock(&self) -> MutexGuard<'_, HashMap<HandPlace, Arc<FileLedger>>> {
-        // Nothing that can panic runs under this lock.
-        self.ledgers.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The ledger of a place, if it still adds to these changes; none: to those that it has.
-    fn ledger(
+    /// The seat of a place, if it still adds to these changes, else a new one; and the seats that had
+    /// to go for it.
+    fn take(
         &self,
         place: &HandPlace,
         changes: Option<&Arc<FileChanges>>,
-        make: impl FnOnce() -> Arc<FileChanges>,
-    ) -> Arc<FileLedger> {
-        let mut ledgers = self.lock();
-        if let Some(known) = ledgers.get(place)
-            && changes.is_none_or(|changes| Arc::ptr_eq(changes, known.changes()))
+        make: impl FnOnce() -> Seat,
+    ) -> (Seat, Vec<SessionId>) {
+        // Nothing that can panic runs under this lock.
+        let mut seats = self.seats.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = seats.get(place)
+            && changes.is_none_or(|changes| Arc::ptr_eq(changes, known.files.changes()))
         {
-            return Arc::clone(known);
+            return (known.clone(), Vec::new());
         }
-        if ledgers.len() >= MAX_PLACES {
-            ledgers.retain(|_place, ledger| Arc::strong_count(ledger) > 1);
+        let mut gone = Vec::new();
+        if seats.len() >= MAX_PLACES {
+            seats.retain(|place, seat| {
+                let is_used = Arc::strong_count(&seat.files) > 1;
+                if !is_used && matches!(place, HandPlace::Workspace(_)) {
+                    gone.push(seat.session);
+                }
+                is_used
+            });
         }
-        let ledger = Arc::new(FileLedger::of(changes.map_or_else(make, Arc::clone)));
-        ledgers.insert(place.clone(), Arc::clone(&ledger));
-        ledger
+        let seat = make();
+        seats.insert(place.clone(), seat.clone());
+        (seat, gone)
     }
 }
 
@@ -161,7 +173,7 @@ impl Hands {
 struct Found {
     workspace: PathBuf,
     standing: Standing,
-    files: Arc<FileLedger>,
+    seat: Seat,
 }
 
 impl Engine {
@@ -192,7 +204,7 @@ impl Engine {
     /// # Errors
     /// When there is no such place, or it cannot be read.
     pub async fn changes(&self, place: &HandPlace) -> Result<PlaceChanges, CommandError> {
-        let Found { workspace, files, .. } = self.find_place(place).await?;
+        let Found { workspace, seat: Seat { files, .. }, .. } = self.find_place(place).await?;
         let tools = self.deps().tools.clone();
         let look = move || -> Result<PlaceChanges, String> {
             let changes = files.changes().list().map_err(|error| error.to_string())?;
@@ -207,26 +219,39 @@ impl Engine {
     }
 
     async fn find_place(&self, place: &HandPlace) -> Result<Found, CommandError> {
-        match place {
+        let deps = self.deps();
+        let (workspace, standing, (seat, gone)) = match place {
             HandPlace::Session(id) => {
                 let SessionPlace { workspace, changes, standing } =
                     self.ask(*id, |reply| Command::Place { reply }).await?;
-                let files = self.hands().ledger(place, Some(&changes), || Arc::clone(&changes));
-                Ok(Found { workspace, standing, files })
+                let files = || Arc::new(FileLedger::of(Arc::clone(&changes)));
+                let make = || Seat { files: files(), session: *id };
+                (workspace, standing, self.hands().take(place, Some(&changes), make))
             }
             HandPlace::Workspace(path) => {
                 check_workspace(path).await?;
-                let mode = self.deps().config.borrow().permission_mode;
+                let mode = deps.config.borrow().permission_mode;
                 let standing = Standing { mode, ..Standing::default() };
-                let deps = self.deps();
-                let files = self.hands().ledger(place, None, || deps.changes_of(path));
-                Ok(Found { workspace: Path::new(path).to_owned(), standing, files })
+                let make = || Seat {
+                    files: Arc::new(FileLedger::of(deps.changes_of(path))),
+                    session: deps.ids.session_id(deps.clock.now()),
+                };
+                (Path::new(path).to_owned(), standing, self.hands().take(place, None, make))
             }
+        };
+        if !gone.is_empty() {
+            let tools = deps.tools.clone();
+            self.tasks().spawn("hands-leave", async move {
+                for session in gone {
+                    tools.end_session(Some(session)).await;
+                }
+            });
         }
+        Ok(Found { workspace, standing, seat })
     }
 
     async fn carry_out(&self, call: HandCall, found: Found, steps: &mpsc::Sender<HandStep>) {
-        let Found { workspace, standing, files } = found;
+        let Found { workspace, standing, seat: Seat { files, session } } = found;
         let arguments =
             if call.arguments_json.trim().is_empty() { "{}" } else { &call.arguments_json };
         let prepared = match self.deps().tools.prepare(&call.tool, arguments) {
@@ -238,6 +263,7 @@ impl Engine {
         let (output, shown) = LiveOutput::channel();
         let ctx = ToolContext {
             workspace,
+            session,
             clock: Arc::clone(&self.deps().clock),
             cancel: self.shutdown().child_token(),
             files,

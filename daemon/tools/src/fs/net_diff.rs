@@ -67,13 +67,13 @@ pub(crate) fn net_diffs(
         }
         let old = match &base {
             None => None,
-            Some(hash) => match changes.content(hash).map_err(unreadable)? {
-                Some(content) => Some(content),
-                None => {
+            Some(hash) => {
+                let Some(content) = changes.content(hash).map_err(unreadable)? else {
                     diffs.push(problem("the copy of what it held before is gone".to_owned()));
                     continue;
-                }
-            },
+                };
+                Some(content)
+            }
         };
         if room == 0 {
             diffs.push(problem("too much has changed to show it all".to_owned()));
