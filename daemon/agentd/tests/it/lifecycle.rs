@@ -287,7 +287,7 @@ async fn a_check_tells_damage_and_changes_nothing() {
     assert!(code == Some(4) && !said.is_empty(), "{code:?}: {said}");
     assert_eq!(std::fs::read(&db).unwrap(), bytes);
     let left = std::fs::read_dir(home.paths().data_dir).unwrap().count();
-    assert_eq!(left, 3, "the store, its mark and the lock");
+    assert_eq!(left, 4, "the store, its mark, the lock and the copies of changed files");
 
     // A start puts the damaged store aside, and says so from then on.
     for _ in 0..2 {

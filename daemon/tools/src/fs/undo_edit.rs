@@ -19,7 +19,7 @@ use crate::{About, ToolContext, TypedTool};
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
-    /// Number of the change, as people are shown it; without it the last one.
+    /// Its number; without it the last.
     #[schemars(range(min = 1))]
     change: Option<u64>,
 }

@@ -180,8 +180,7 @@ pub(super) fn told() -> Vec<Told> {
                     "change": {
                         "type": "integer",
                         "minimum": 1,
-                        "description": "Number of the change, as people are shown it; without it the \
-                                        last one."
+                        "description": "Its number; without it the last."
                     }
                 },
                 "additionalProperties": false
