@@ -78,6 +78,7 @@ pub(crate) fn launch(program: &Path, command: &Command, policy: &Policy, place: 
         temporary: TEMPORARY.into(),
         scratch: None,
         kill_on_drop: true,
+        terminal: None,
     }
 }
 

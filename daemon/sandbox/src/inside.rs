@@ -20,6 +20,21 @@ use crate::Limits;
 /// The hidden command of the daemon behind which the helper's arguments stand.
 pub const HELPER_COMMAND: &str = "sandbox-exec";
 
+/// Roles of the helper: beside a program, and becoming it; without a terminal and in one.
+pub(crate) const SUPERVISE: &str = "supervise";
+pub(crate) const SUPERVISE_TERMINAL: &str = "supervise-terminal";
+const CONFINE: &str = "confine";
+const CONFINE_TERMINAL: &str = "confine-terminal";
+
+/// What a program gets as its input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Input {
+    /// Nothing.
+    None,
+    /// The terminal that its output is, which it controls.
+    Terminal,
+}
+
 /// The helper could not do its work, so the program was not run.
 const NOT_CONFINED: u8 = 125;
 
@@ -76,8 +91,10 @@ pub fn run_helper(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
         serde_json::from_str::<Confinement>(text).map_err(|error| error.to_string())
     });
     let done = read.and_then(|confinement| match role.to_str() {
-        Some("supervise") => supervise::supervise(&confinement, &argv),
-        Some("confine") => confine::confine(&confinement, &argv),
+        Some(SUPERVISE) => supervise::supervise(&confinement, &argv, Input::None),
+        Some(SUPERVISE_TERMINAL) => supervise::supervise(&confinement, &argv, Input::Terminal),
+        Some(CONFINE) => confine::confine(&confinement, &argv, Input::None),
+        Some(CONFINE_TERMINAL) => confine::confine(&confinement, &argv, Input::Terminal),
         _ => Err("it is for the daemon alone".to_owned()),
     });
     done.unwrap_or_else(|error| {

@@ -55,5 +55,6 @@ pub(crate) fn launch(
         temporary: scratch.path().to_owned(),
         scratch: Some(scratch),
         kill_on_drop: false,
+        terminal: None,
     })
 }

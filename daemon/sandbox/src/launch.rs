@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -10,11 +11,14 @@ use tempfile::TempDir;
 
 use crate::child::{Child, control};
 use crate::identity::{self, Identity};
-use crate::inside::{Confinement, HELPER_COMMAND};
+use crate::inside::{Confinement, HELPER_COMMAND, SUPERVISE, SUPERVISE_TERMINAL};
 use crate::place::Place;
 use crate::protected::Look;
 use crate::spawner::Spawner;
-use crate::{Command, Policy, environment};
+use crate::{Backend, Command, Policy, environment};
+
+/// What programs in a terminal take it for.
+const TERMINAL_KIND: &str = "xterm-256color";
 
 /// Longest argument list in bytes; the kernel's own bound is on a single one and on all together.
 const MAX_ARGV_BYTES: usize = 128 * 1024 - 1;
@@ -66,6 +70,12 @@ pub enum SpawnError {
         /// The workspace.
         path: PathBuf,
     },
+    /// The backend runs programs without terminals only.
+    #[error("the sandbox {backend} has no terminals")]
+    NoTerminal {
+        /// The backend.
+        backend: Backend,
+    },
     /// The system could not start it.
     #[error("the sandbox cannot be started: {0}")]
     Start(#[from] io::Error),
@@ -83,6 +93,22 @@ pub(crate) struct Launch {
     pub(crate) scratch: Option<TempDir>,
     /// When the outer program is killed, everything in the box is.
     pub(crate) kill_on_drop: bool,
+    /// The program's end of a terminal that is its input, output and errors.
+    pub(crate) terminal: Option<OwnedFd>,
+}
+
+/// Where a program runs, and as whom.
+pub(crate) type Whereabouts = (Place, Option<Identity>);
+
+impl Launch {
+    /// Runs the program in a terminal.
+    pub(crate) fn in_terminal(&mut self, terminal: OwnedFd) {
+        self.terminal = Some(terminal);
+        if let Some(paths) = &mut self.inside.paths {
+            // Its own terminal, and nobody else's.
+            paths.write.push("/dev/tty".into());
+        }
+    }
 }
 
 /// Checks what is the same for all backends.
@@ -134,20 +160,25 @@ pub(crate) fn scratch(identity: Option<Identity>) -> io::Result<TempDir> {
 /// Of the system.
 pub(crate) async fn start(
     launch: Launch,
-    (place, identity): (Place, Option<Identity>),
+    (place, identity): Whereabouts,
     (command, policy): (&Command, &Policy),
     spawner: &Spawner,
 ) -> Result<Child, SpawnError> {
-    let Launch { outer, inside, home, temporary, scratch, kill_on_drop } = launch;
+    let Launch { outer, inside, home, temporary, scratch, kill_on_drop, terminal } = launch;
     let mut words = outer.into_iter();
     let mut outer =
         tokio::process::Command::new(words.next().unwrap_or_else(|| policy.helper.clone().into()));
     let confinement = serde_json::to_string(&inside).map_err(io::Error::from)?;
     let (ours, theirs) = control()?;
+    let is_terminal = terminal.is_some();
+    let (role, stdout, stderr) = match terminal {
+        Some(terminal) => (SUPERVISE_TERMINAL, terminal.try_clone()?.into(), terminal.into()),
+        None => (SUPERVISE, Stdio::piped(), Stdio::piped()),
+    };
     let text = |path: &Path| path.to_string_lossy().into_owned();
     outer
         .args(words)
-        .args([HELPER_COMMAND, "supervise", &confinement, "--"])
+        .args([HELPER_COMMAND, role, &confinement, "--"])
         .args(&command.argv)
         .env_clear()
         .envs(environment::variables(
@@ -157,9 +188,12 @@ pub(crate) async fn start(
         ))
         .current_dir("/")
         .stdin(theirs)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
+        .stdout(stdout)
+        .stderr(stderr)
         .kill_on_drop(kill_on_drop);
+    if is_terminal {
+        outer.env("TERM", TERMINAL_KIND);
+    }
     if let Some(Identity { uid, gid }) = identity {
         // This also leaves root's groups.
         outer.uid(uid).gid(gid);

@@ -24,6 +24,7 @@ mod proof;
 mod protected;
 mod sandbox;
 mod spawner;
+mod terminal;
 
 pub use child::{Child, Exit, WaitError};
 pub use command::{Command, Limits, Profile};
@@ -33,3 +34,4 @@ pub use programs::{Known, Programs};
 pub use promise::{Promise, Unpromised};
 pub use proof::{Attempts, Verdict, attempt, prove};
 pub use sandbox::{Backend, Choice, Missing, Policy, Sandbox, Unavailable, choose};
+pub use terminal::{Terminal, TerminalSize};

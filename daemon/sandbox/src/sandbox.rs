@@ -10,8 +10,9 @@ use tempfile::TempDir;
 use tokio::io::AsyncReadExt as _;
 
 use crate::inside::{Confinement, Modes};
-use crate::launch::{self, Launch, SpawnError};
+use crate::launch::{self, Launch, SpawnError, Whereabouts};
 use crate::spawner::Spawner;
+use crate::terminal::{Terminal, TerminalSize};
 use crate::{Child, Command, Limits, Profile, bubblewrap, identity, landlock_box};
 
 /// Longest probe of a backend.
@@ -94,6 +95,19 @@ pub trait Sandbox: Debug + Send + Sync + 'static {
     /// # Errors
     /// When it cannot be started as described; then nothing ran.
     async fn spawn(&self, command: &Command) -> Result<Child, SpawnError>;
+
+    /// Starts a program whose input, output and errors are a terminal, which it controls. The child
+    /// has no streams.
+    ///
+    /// # Errors
+    /// As [`Sandbox::spawn`]; also when the backend has no terminals.
+    async fn open_terminal(
+        &self,
+        _command: &Command,
+        _size: TerminalSize,
+    ) -> Result<(Child, Terminal), SpawnError> {
+        Err(SpawnError::NoTerminal { backend: self.backend() })
+    }
 }
 
 /// Why one backend is not available.
@@ -208,6 +222,26 @@ impl Sandbox for Boxes {
     }
 
     async fn spawn(&self, command: &Command) -> Result<Child, SpawnError> {
+        let (launch, whereabouts) = self.launch(command)?;
+        launch::start(launch, whereabouts, (command, &self.policy), &self.spawner).await
+    }
+
+    async fn open_terminal(
+        &self,
+        command: &Command,
+        size: TerminalSize,
+    ) -> Result<(Child, Terminal), SpawnError> {
+        let (mut launch, (place, identity)) = self.launch(command)?;
+        let (terminal, theirs) = Terminal::open(size, identity)?;
+        launch.in_terminal(theirs);
+        let whereabouts = (place, identity);
+        let started = launch::start(launch, whereabouts, (command, &self.policy), &self.spawner);
+        Ok((started.await?, terminal))
+    }
+}
+
+impl Boxes {
+    fn launch(&self, command: &Command) -> Result<(Launch, Whereabouts), SpawnError> {
         let (place, identity) = launch::check(command, &self.policy)?;
         let launch = match self.backend {
             Backend::Bubblewrap => {
@@ -234,10 +268,11 @@ impl Sandbox for Boxes {
                     temporary: scratch.path().to_owned(),
                     scratch: Some(scratch),
                     kill_on_drop: false,
+                    terminal: None,
                 }
             }
         };
-        launch::start(launch, (place, identity), (command, &self.policy), &self.spawner).await
+        Ok((launch, (place, identity)))
     }
 }
 

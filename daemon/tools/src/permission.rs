@@ -18,6 +18,9 @@ pub use check::check_rule;
 use rules::Subject;
 use script::Script;
 
+/// The first word of an action that types into a terminal: its id, the text, then keys.
+pub(crate) const TYPING: &str = "terminal";
+
 /// What is asked.
 #[derive(Debug, Clone, Copy)]
 pub struct PermissionRequest<'a> {
@@ -244,6 +247,7 @@ fn only_reads(script: &Script) -> bool {
 fn script_of(target: &ActionTarget) -> Option<Script> {
     let ActionTarget::Run { argv, .. } = target else { return None };
     Some(match argv.as_slice() {
+        [program, _id, text, ..] if program == TYPING => Script::typed(argv, text),
         [shell, option, script]
             if option == "-c" && matches!(programs::base_name(shell), "sh" | "bash" | "dash") =>
         {

@@ -24,8 +24,10 @@ pub struct LimitsConfig {
     pub output_kib: u64,
     /// Jobs of a session that run at the same time.
     pub jobs: u64,
-    /// Longest run of a job in seconds.
+    /// Longest run of a job in seconds, and of a terminal.
     pub job_s: u64,
+    /// Terminals of a session that are open at the same time.
+    pub terminals: u64,
     /// Memory of one process of a command in MiB.
     pub command_memory_mib: u64,
     /// Processes and threads of a command at the same time.
@@ -54,6 +56,7 @@ impl Default for LimitsConfig {
             output_bytes,
             jobs,
             job_time,
+            terminals,
         } = ProcessLimits::default();
         Self {
             timeout_s: usual_time.as_secs(),
@@ -61,6 +64,7 @@ impl Default for LimitsConfig {
             output_kib: u64::try_from(output_bytes).unwrap_or(u64::MAX) / KIB,
             jobs: u64::try_from(jobs).unwrap_or(u64::MAX),
             job_s: job_time.as_secs(),
+            terminals: u64::try_from(terminals).unwrap_or(u64::MAX),
             command_memory_mib: command.memory_bytes / MIB,
             command_processes: command.processes,
             command_cpu_s: command.cpu.as_secs(),
@@ -82,6 +86,7 @@ impl LimitsConfig {
             ("output_kib", self.output_kib, 1, 64),
             ("jobs", self.jobs, 1, 64),
             ("job_s", self.job_s, 1, 86_400),
+            ("terminals", self.terminals, 1, 16),
             ("command_memory_mib", self.command_memory_mib, 16, 1024 * 1024),
             ("script_memory_mib", self.script_memory_mib, 16, 1024 * 1024),
             ("command_processes", self.command_processes, 4, 65_536),
@@ -125,6 +130,7 @@ impl LimitsConfig {
             output_bytes: usize::try_from(self.output_kib * KIB).unwrap_or(usize::MAX),
             jobs: usize::try_from(self.jobs).unwrap_or(usize::MAX),
             job_time: Duration::from_secs(self.job_s),
+            terminals: usize::try_from(self.terminals).unwrap_or(usize::MAX),
         }
     }
 }

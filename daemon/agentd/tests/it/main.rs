@@ -36,6 +36,7 @@ mod run_command;
 mod run_python;
 mod sessions;
 mod supervised;
+mod terminal;
 mod titles;
 mod told;
 mod tools;

@@ -166,3 +166,28 @@ async fn what_a_command_writes_is_shown_while_it_runs_and_a_cancel_ends_it() {
     let (result, ()) = tokio::join!(running, watching);
     assert_eq!(result.status, ToolStatus::Interrupted);
 }
+
+#[tokio::test]
+async fn sc_01_no_command_job_or_terminal_starts_outside_of_the_workspace() {
+    let place = boxed();
+    let workspace = place.workspace.path();
+    std::os::unix::fs::symlink(place.hidden.path(), workspace.join("out")).unwrap();
+    assert_eq!(place.bash("mkdir d && ln -s d in").await.exit_code, Some(0));
+    for cwd in ["out", "d/../..", "/", "/proc/self/root", "in/../../.."] {
+        for (tool, arguments) in [
+            ("run_command", json!({ "command": "touch made", "cwd": cwd })),
+            ("run_command", json!({ "command": "touch made", "cwd": cwd, "background": true })),
+            ("terminal", json!({ "action": "open", "cwd": cwd })),
+        ] {
+            let refused = place.call(tool, arguments).await;
+            assert_eq!(refused.error_code, "PATH_OUTSIDE_WORKSPACE", "{cwd}: {refused:?}");
+        }
+    }
+    // A link that stays inside works, and is planned as where it leads.
+    let arguments = json!({ "command": "touch made", "cwd": "in" });
+    let planned = place.planned("run_command", &arguments).await.unwrap();
+    let [ActionTarget::Run { cwd, .. }] = &planned.targets[..] else { panic!("{planned:?}") };
+    assert_eq!(cwd, "d");
+    assert_eq!(call(&place, arguments).await.exit_code, Some(0));
+    assert!(workspace.join("d/made").exists());
+}

@@ -14,7 +14,7 @@ use landlock::{
 use rustix::fs::Mode;
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-use super::{Confinement, Paths, Sockets, filters, processes};
+use super::{Confinement, Input, Paths, Sockets, filters, processes};
 use crate::Limits;
 
 /// What the kernel is asked for; what it does not know yet is left out.
@@ -27,7 +27,14 @@ const FIRST_OTHER: i32 = 3;
 const NOT_FOUND: u8 = 127;
 const NOT_RUN: u8 = 126;
 
-pub(super) fn confine(confinement: &Confinement, argv: &[OsString]) -> Result<ExitCode, String> {
+pub(super) fn confine(
+    confinement: &Confinement,
+    argv: &[OsString],
+    input: Input,
+) -> Result<ExitCode, String> {
+    if input == Input::Terminal {
+        take_terminal().map_err(|error| format!("the terminal cannot be taken: {error}"))?;
+    }
     let Confinement { cwd, limits, paths, sockets, modes, counts_own_processes } = confinement;
     let (program, arguments) = argv.split_first().ok_or("there is no program")?;
     std::env::set_current_dir(cwd)
@@ -48,6 +55,12 @@ pub(super) fn confine(confinement: &Confinement, argv: &[OsString]) -> Result<Ex
         writeln!(std::io::stderr(), "cannot run {}: {error}", Path::new(program).display());
     let is_missing = error.kind() == std::io::ErrorKind::NotFound;
     Ok(ExitCode::from(if is_missing { NOT_FOUND } else { NOT_RUN }))
+}
+
+/// Makes the input the terminal of a session of this process's own.
+fn take_terminal() -> std::io::Result<()> {
+    rustix::process::setsid()?;
+    Ok(rustix::process::ioctl_tiocsctty(std::io::stdin())?)
 }
 
 /// Sets hard limits; nobody inside can raise them again.

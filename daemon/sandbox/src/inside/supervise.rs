@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use rustix::process::{Signal, WaitOptions, WaitStatus, getpid, set_child_subreaper, setsid, wait};
 
-use super::{Confinement, HELPER_COMMAND, processes};
+use super::{CONFINE, CONFINE_TERMINAL, Confinement, HELPER_COMMAND, Input, processes};
 use crate::child::Report;
 
 /// How long what the program leaves running may take to end by itself, such as a `tee` behind it.
@@ -53,7 +53,11 @@ enum Step {
     Killing,
 }
 
-pub(super) fn supervise(confinement: &Confinement, argv: &[OsString]) -> Result<ExitCode, String> {
+pub(super) fn supervise(
+    confinement: &Confinement,
+    argv: &[OsString],
+    input: Input,
+) -> Result<ExitCode, String> {
     // Where the box made a session already this fails, as it should.
     let _leads_one = setsid();
     set_child_subreaper(Some(getpid()))
@@ -64,12 +68,24 @@ pub(super) fn supervise(confinement: &Confinement, argv: &[OsString]) -> Result<
         .map(UnixStream::from)
         .map_err(|error| format!("there is no connection to the daemon: {error}"))?;
     let text = serde_json::to_string(confinement).map_err(|error| error.to_string())?;
-    let program = Command::new("/proc/self/exe")
-        .args([HELPER_COMMAND, "confine", &text, "--"])
-        .args(argv)
-        .stdin(Stdio::null())
+    let mut program = Command::new("/proc/self/exe");
+    match input {
         // What it does to its group is not done to this process.
-        .process_group(0)
+        Input::None => {
+            program.arg(HELPER_COMMAND).arg(CONFINE).stdin(Stdio::null()).process_group(0)
+        }
+        Input::Terminal => {
+            let terminal = std::io::stdout()
+                .as_fd()
+                .try_clone_to_owned()
+                .map_err(|error| format!("there is no terminal: {error}"))?;
+            // It makes a session of its own, which a leader of a group cannot.
+            program.arg(HELPER_COMMAND).arg(CONFINE_TERMINAL).stdin(terminal)
+        }
+    };
+    let program = program
+        .args([&text, "--"])
+        .args(argv)
         .spawn()
         .map_err(|error| format!("no process can be started: {error}"))?;
     let (events, happened) = sync_channel(WAITING);

@@ -13,4 +13,5 @@ mod lifetime;
 mod ordinary_user;
 mod promises;
 mod python;
+mod terminal;
 mod workspace_files;

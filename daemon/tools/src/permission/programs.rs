@@ -2,11 +2,12 @@
 
 /// Programs that run what their arguments say. A rule for one of them holds for exactly its words:
 /// "further arguments" would mean any program at all.
-const LAUNCHERS: [&str; 42] = [
+const LAUNCHERS: [&str; 43] = [
     "awk", "bash", "busybox", "chroot", "command", "dash", "doas", "docker", "env", "eval", "exec",
     "find", "fish", "flock", "gawk", "gdb", "ionice", "kubectl", "ld.so", "ltrace", "make", "nice",
     "node", "nohup", "npx", "parallel", "perl", "php", "podman", "python", "python3", "ruby",
-    "setsid", "sh", "source", "ssh", "strace", "sudo", "timeout", "watch", "xargs", "zsh",
+    "setsid", "sh", "source", "ssh", "strace", "sudo", "terminal", "timeout", "watch", "xargs",
+    "zsh",
 ];
 
 /// True when arguments can make the program run others.

@@ -32,6 +32,14 @@ impl Script {
         script
     }
 
+    /// What is typed into a terminal. It may follow what was typed before, and who reads it need not be
+    /// a shell: the commands in it count where something forbids them, and it is never understood.
+    pub(crate) fn typed(argv: &[String], text: &str) -> Self {
+        let mut typed = Self::parse(text);
+        typed.commands.push(argv.iter().cloned().map(Some).collect());
+        Self { is_understood: false, is_searched: false, ..typed }
+    }
+
     /// Looks at a script.
     pub(crate) fn parse(script: &str) -> Self {
         if script.len() > MAX_SCRIPT || script.contains(divides_opinions) {

@@ -19,6 +19,53 @@ fn run(script: &str, confinement: Option<(bool, bool)>) -> Action {
 }
 
 #[test]
+fn what_is_typed_into_a_terminal_is_never_understood_and_its_commands_can_be_forbidden() {
+    let typing = |text: &str, writes| {
+        let argv = ["terminal", "abcd1", text, "enter"].map(str::to_owned).to_vec();
+        let backend = "test".to_owned();
+        let confinement = Some(Confinement { backend, writes, network: false });
+        let targets = vec![ActionTarget::Run { argv, cwd: String::new(), confinement }];
+        Action { summary: "type".to_owned(), targets }
+    };
+    let decide = |action: &Action, mode, rules: &[PermissionRule]| {
+        permit(&PermissionRequest {
+            mode,
+            work_mode: WorkMode::Develop,
+            rules,
+            tool: "terminal",
+            mcp_server: None,
+            capabilities: Capabilities::PROCESS,
+            action,
+        })
+    };
+    // It may be the end of a longer line, so that what looks harmless is asked for.
+    let ls = typing("ls", true);
+    assert!(matches!(decide(&ls, PermissionMode::Ask, &[]), Permission::Ask { .. }));
+    assert_eq!(decide(&ls, PermissionMode::AutoEdit, &[]), Permission::Allow);
+    assert!(matches!(decide(&ls, PermissionMode::Plan, &[]), Permission::Deny { .. }));
+    assert_eq!(decide(&typing("ls", false), PermissionMode::Plan, &[]), Permission::Allow);
+    assert_eq!(rules_for(&ls), Vec::new());
+    let deny = PermissionRule {
+        rule_id: "1".to_owned(),
+        effect: RuleEffect::Deny,
+        matcher: RuleMatcher::Command { argv: vec!["rm".to_owned()], more: true },
+        scope: RuleScope::User,
+        by: None,
+        at: TimestampMs(0),
+    };
+    let allow_ls = PermissionRule {
+        effect: RuleEffect::Allow,
+        matcher: RuleMatcher::Command { argv: vec!["ls".to_owned()], more: true },
+        ..deny.clone()
+    };
+    let denied =
+        decide(&typing("cd x && rm -r y", true), PermissionMode::Full, std::slice::from_ref(&deny));
+    assert!(matches!(denied, Permission::Deny { .. }), "{denied:?}");
+    assert!(matches!(decide(&ls, PermissionMode::Full, &[deny]), Permission::Ask { .. }));
+    assert!(matches!(decide(&ls, PermissionMode::Ask, &[allow_ls]), Permission::Ask { .. }));
+}
+
+#[test]
 fn looking_at_what_was_started_before_asks_nobody_and_a_plan_that_says_nothing_does() {
     let looks = Action { summary: "read job 1".to_owned(), targets: Vec::new() };
     let asks = |action: &Action, mode| {

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agentd_domain::{Action, ActionTarget, Confinement, ToolResult, cut_line};
-use agentd_sandbox::{Backend, Child, Command, Limits, Profile, Programs, Sandbox};
+use agentd_sandbox::{
+    Backend, Child, Command, Limits, Profile, Programs, Sandbox, Terminal, TerminalSize,
+};
 
 use super::limits::invalid;
 use super::running::{Bounds, Ended, run_to_its_end};
@@ -78,6 +80,20 @@ impl Ready {
     pub(super) async fn start(&self, planned: &Action) -> Result<Child, ToolResult> {
         self.check(planned)?;
         let started = self.sandbox.spawn(&self.command).await;
+        started.map_err(|error| unavailable(&error.to_string()))
+    }
+
+    /// Opens a terminal in which runs what was planned, or nothing.
+    ///
+    /// # Errors
+    /// The result of the call, when nothing was started.
+    pub(super) async fn open_terminal(
+        &self,
+        planned: &Action,
+        size: TerminalSize,
+    ) -> Result<(Child, Terminal), ToolResult> {
+        self.check(planned)?;
+        let started = self.sandbox.open_terminal(&self.command, size).await;
         started.map_err(|error| unavailable(&error.to_string()))
     }
 

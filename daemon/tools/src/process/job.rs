@@ -14,7 +14,7 @@ use super::jobs::{Job, Jobs};
 use super::limits::{ProcessLimits, invalid};
 use super::per_session::RunsOn as _;
 use super::told::call_time;
-use crate::{About, ToolContext, TypedTool};
+use crate::{About, Rank, ToolContext, TypedTool};
 
 /// Longest id that is shown, in characters.
 const MAX_ID: usize = 40;
@@ -59,6 +59,10 @@ impl TypedTool for JobTool {
             capabilities: Capabilities::PROCESS,
             aliases: &[],
         }
+    }
+
+    fn rank(&self) -> Rank {
+        Rank::Second
     }
 
     fn timeout(&self, arguments: &Arguments) -> Option<Duration> {

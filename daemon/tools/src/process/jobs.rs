@@ -103,7 +103,8 @@ pub(super) fn start(
     let job = Arc::new(Job { life, shown, writes, state: Mutex::new(state) });
     jobs.add(ctx.session, &job, attend(Arc::clone(&job), child, bounds.time)).map_err(too_many)?;
     Ok(ToolResult::success(format!(
-        "[It runs as job {} and is ended after {}. The tool job reads what it writes.]",
+        "[It runs as job {} and is ended after {}. call_tool with the tool job reads what it writes \
+         (action read, wait, kill or list).]",
         job.id(),
         seconds(bounds.time)
     )))

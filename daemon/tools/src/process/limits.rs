@@ -22,8 +22,10 @@ pub struct ProcessLimits {
     pub output_bytes: usize,
     /// Jobs of a session that run at the same time.
     pub jobs: usize,
-    /// Longest run of a job.
+    /// Longest run of a job, and of a terminal.
     pub job_time: Duration,
+    /// Terminals of a session that are open at the same time.
+    pub terminals: usize,
 }
 
 /// The numbers of spec k.3.
@@ -37,6 +39,7 @@ impl Default for ProcessLimits {
             output_bytes: KEPT,
             jobs: 8,
             job_time: Duration::from_secs(3_600),
+            terminals: 2,
         }
     }
 }

@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     read_only: Option<bool>,
     /// True: it needs the network.
     network: Option<bool>,
-    /// True: it goes on as a job, for an hour at most, while you do other things.
+    /// True: it goes on while you do other things.
     background: Option<bool>,
 }
 
