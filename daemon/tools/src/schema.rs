@@ -74,9 +74,8 @@ fn leave_out_bounds(schema: &mut Value) {
     if schema.get("minimum").and_then(Value::as_u64).is_some_and(|least| least <= 1) {
         schema.remove("minimum");
     }
-    if schema.get("additionalProperties") == Some(&Value::Bool(false)) {
-        schema.remove("additionalProperties");
-    }
+    // Which fields there are is told by their names.
+    schema.remove("additionalProperties");
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         properties.values_mut().for_each(leave_out_bounds);
     }

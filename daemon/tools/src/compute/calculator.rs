@@ -71,9 +71,8 @@ impl TypedTool for Calculator {
     fn about(&self) -> About {
         About {
             name: "calculator",
-            description: "Evaluates an arithmetic expression exactly: numbers of any size, \
-                          fractions, percentages, powers, roots, logarithms, trigonometry, number \
-                          bases and units.",
+            description: "Evaluates arithmetic exactly: numbers of any size, percentages, powers, roots, \
+                          logarithms, trigonometry, bases, units.",
             capabilities: Capabilities::PURE,
             aliases: &[],
         }

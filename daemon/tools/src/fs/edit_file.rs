@@ -31,9 +31,7 @@ pub(crate) struct Arguments {
 pub(crate) struct OneEdit {
     /// The exact text, which is there only once.
     old: String,
-    /// What takes its place.
     new: String,
-    /// Wherever it is.
     #[serde(default)]
     replace_all: bool,
 }

@@ -50,10 +50,10 @@ pub(crate) struct Arguments {
     pattern: String,
     /// File or directory; left out: the workspace.
     path: Option<String>,
-    /// Such as `*.rs`, `src/**/*.ts` or `!*.min.js`.
+    /// Such as `*.rs` or `!*.min.js`.
     #[schemars(length(max = 1000))]
     glob: Option<String>,
-    /// Of files, such as rust, py or js.
+    /// Such as rust or py.
     #[serde(rename = "type")]
     kind: Option<String>,
     /// Left out: content, the lines.

@@ -19,12 +19,11 @@ use crate::{About, ToolContext, TypedTool};
 pub(crate) struct Arguments {
     /// Relative to the workspace.
     path: String,
-    /// All that the file will hold.
     content: String,
     /// Replace a file that exists and was read before.
     #[serde(default)]
     overwrite: bool,
-    /// SHA-256 in hex of the file to replace, instead of reading it.
+    /// Of the file to replace, instead of reading it.
     #[schemars(length(min = 64, max = 64))]
     expected_sha256: Option<String>,
 }

@@ -32,7 +32,6 @@ const MAX_URL: usize = 1_000;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
-    /// Words to search for.
     #[schemars(length(min = 1, max = MAX_QUERY))]
     query: String,
     /// Left out: 5.

@@ -46,10 +46,9 @@ pub(super) fn told() -> Vec<Told> {
                                     "description": "The exact text, which is there only once."
                                 },
                                 "new": {
-                                    "type": "string",
-                                    "description": "What takes its place."
+                                    "type": "string"
                                 },
-                                "replace_all": flag("Wherever it is.")
+                                "replace_all": json!({"type": "boolean", "default": false})
                             },
                             "required": ["old", "new"],
                             "additionalProperties": false
@@ -102,11 +101,11 @@ pub(super) fn told() -> Vec<Told> {
                     "glob": {
                         "type": "string",
                         "maxLength": 1000,
-                        "description": "Such as `*.rs`, `src/**/*.ts` or `!*.min.js`."
+                        "description": "Such as `*.rs` or `!*.min.js`."
                     },
                     "type": {
                         "type": "string",
-                        "description": "Of files, such as rust, py or js."
+                        "description": "Such as rust or py."
                     },
                     "mode": {
                         "type": "string",
@@ -197,15 +196,14 @@ pub(super) fn told() -> Vec<Told> {
                         "description": "Relative to the workspace."
                     },
                     "content": {
-                        "type": "string",
-                        "description": "All that the file will hold."
+                        "type": "string"
                     },
                     "overwrite": flag("Replace a file that exists and was read before."),
                     "expected_sha256": {
                         "type": "string",
                         "minLength": 64,
                         "maxLength": 64,
-                        "description": "SHA-256 in hex of the file to replace, instead of reading it."
+                        "description": "Of the file to replace, instead of reading it."
                     }
                 },
                 "required": ["path", "content"],

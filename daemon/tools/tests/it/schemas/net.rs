@@ -89,8 +89,7 @@ pub(super) fn told() -> Vec<Told> {
                     "query": {
                         "type": "string",
                         "minLength": 1,
-                        "maxLength": 500,
-                        "description": "Words to search for."
+                        "maxLength": 500
                     },
                     "max_results": {
                         "type": "integer",
