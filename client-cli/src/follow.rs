@@ -104,7 +104,7 @@ impl Follow {
             Body::MessageExpired(expired) if expired.item_id == self.item_id => {
                 return Some(Outcome::Expired);
             }
-            Body::QuestionAsked(asked) if self.turn_id.is_none() => {
+            Body::QuestionAsked(asked) if self.turn_id.is_none() && stands_still(asked) => {
                 self.asked_before = Some(asked.clone());
             }
             Body::QuestionAnswered(answered) => {
@@ -123,10 +123,17 @@ impl Follow {
             Body::TurnInterrupted(interrupted) => {
                 Some(Outcome::Interrupted(interrupted.by.clone()))
             }
-            Body::QuestionAsked(asked) => Some(Outcome::Asked(asked.clone())),
+            Body::QuestionAsked(asked) if stands_still(asked) => {
+                Some(Outcome::Asked(asked.clone()))
+            }
             _ => None,
         }
     }
+}
+
+/// True when the turn goes on only if somebody says so; a call's own question has an end.
+fn stands_still(asked: &v1::QuestionAsked) -> bool {
+    asked.kind() != v1::QuestionKind::AskUser
 }
 
 #[cfg(test)]

@@ -76,7 +76,7 @@ impl Conversation<'_> {
     pub(super) async fn on_line(&mut self, line: &str) -> Result<(), Failure> {
         let done = match slash::parse(line) {
             Line::Empty => Ok(()),
-            Line::Message(text) => match (self.approval_key(text), self.chosen(text)) {
+            Line::Message(text) => match (self.approval_key(text), self.answer_of(text)) {
                 (Some(key), _) => self.press(key).await,
                 (None, Some(choice)) => self.answer(&choice).await,
                 (None, None) => self.submit(text, v1::Delivery::Queue).await,
@@ -118,6 +118,15 @@ impl Conversation<'_> {
     fn chosen(&self, text: &str) -> Option<String> {
         let question = self.view.transcript.open_questions().next()?;
         pick_choice(&question.choices, text)
+    }
+
+    /// The answer to the open question that a line is, where any text is one to a running turn.
+    fn answer_of(&self, text: &str) -> Option<String> {
+        let turn = self.view.transcript.open_turn();
+        let question = self.view.transcript.open_questions().next()?;
+        let takes_text =
+            question.free_text && turn.is_some_and(|turn| turn.turn_id == question.turn_id);
+        self.chosen(text).or_else(|| takes_text.then(|| text.to_owned()))
     }
 
     async fn submit(&mut self, text: &str, delivery: v1::Delivery) -> Result<(), Failure> {

@@ -240,7 +240,16 @@ impl View {
             .enumerate()
             .map(|(index, choice)| format!("{}) {}", index + 1, one_line(choice, PREVIEW_WIDTH)))
             .collect();
-        self.note(Tone::Dim, &format!("  type a choice: {}", choices.join("  ")));
+        let how = if asked.free_text {
+            "type your answer (/steer TEXT sends a message instead)".to_owned()
+        } else {
+            format!("type a choice: {}", choices.join("  "))
+        };
+        let otherwise = match asked.default_choice.as_str() {
+            "" => String::new(),
+            default => format!("; without an answer: {}", one_line(default, PREVIEW_WIDTH)),
+        };
+        self.note(Tone::Dim, &format!("  {how}{otherwise}"));
     }
 
     /// Shows exactly what will run, and how to answer.

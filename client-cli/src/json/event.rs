@@ -492,11 +492,30 @@ pub(crate) struct QuestionView<'a> {
     about: String,
     prompt: &'a str,
     choices: &'a [String],
+    free_text: bool,
+    default_choice: &'a str,
+    expires_at_ms: i64,
 }
 
 impl<'a> From<&'a v1::QuestionAsked> for QuestionView<'a> {
     fn from(asked: &'a v1::QuestionAsked) -> Self {
-        let v1::QuestionAsked { question_id, kind, prompt, choices } = asked;
-        Self { question_id, about: super::question_kind(*kind), prompt, choices }
+        let v1::QuestionAsked {
+            question_id,
+            kind,
+            prompt,
+            choices,
+            free_text,
+            default_choice,
+            expires_at_ms,
+        } = asked;
+        Self {
+            question_id,
+            about: super::question_kind(*kind),
+            prompt,
+            choices,
+            free_text: *free_text,
+            default_choice,
+            expires_at_ms: *expires_at_ms,
+        }
     }
 }

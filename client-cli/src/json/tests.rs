@@ -73,8 +73,9 @@ fn events_keep_the_names_of_the_contract() {
             kind: v1::QuestionKind::ResumeTurn.into(),
             prompt: "go on?".into(),
             choices: vec!["resume".into(), "stop".into()],
+            ..Default::default()
         }),
-        r#"{"seq":4,"at_ms":1700,"turn_id":"T","kind":"question_asked","body":{"question_id":"Q","kind":"resume_turn","prompt":"go on?","choices":["resume","stop"]}}"#,
+        r#"{"seq":4,"at_ms":1700,"turn_id":"T","kind":"question_asked","body":{"question_id":"Q","kind":"resume_turn","prompt":"go on?","choices":["resume","stop"],"free_text":false,"default_choice":"","expires_at_ms":0}}"#,
     );
     check(
         "",

@@ -579,8 +579,17 @@ pub struct QuestionAsked {
     pub kind: QuestionKind,
     /// What to show.
     pub prompt: String,
-    /// Answers to choose from; the first is the default.
+    /// Answers to choose from; the first is the default, unless [`Self::kind`] is `AskUser`.
     pub choices: Vec<String>,
+    /// Any text is an answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub free_text: bool,
+    /// The answer that a call takes when nobody gives one; empty: none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub default_choice: String,
+    /// When an answer is too late; none: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<TimestampMs>,
 }
 
 /// The first durable answer wins; all terminals see whose it was.
@@ -588,7 +597,8 @@ pub struct QuestionAsked {
 pub struct QuestionAnswered {
     /// The question.
     pub question_id: QuestionId,
-    /// One of its choices; empty when a new message or an interrupt made it void.
+    /// One of its choices, or a text where any is an answer; empty when a new message, an interrupt
+    /// or the time made it void.
     pub choice: String,
     /// Who answered.
     #[serde(default)]

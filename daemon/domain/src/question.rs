@@ -1,4 +1,4 @@
-//! Questions that suspend a turn until somebody answers.
+//! Questions that a turn waits for somebody to answer.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +10,8 @@ pub enum QuestionKind {
     ContinueRounds,
     /// The daemon stopped in the middle of the turn: go on?
     ResumeTurn,
+    /// A call of the running turn asks: what do you want?
+    AskUser,
 }
 
 /// The choice that lets a suspended turn go on.

@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use agentd_domain::{Action, Author, SessionId, ToolEffect, ToolResult, cut_line};
 use agentd_tools::{
-    CallLimits, FileChange, FileChanges, FileLedger, LiveOutput, NetDiff, Permission, PreparedCall,
-    ToolContext, plan_call, run_call,
+    CallLimits, FileChange, FileChanges, FileLedger, LiveOutput, NetDiff, Nobody, Permission,
+    PreparedCall, ToolContext, plan_call, run_call,
 };
 use tokio::sync::{Semaphore, mpsc};
 
@@ -268,6 +268,8 @@ impl Engine {
             cancel: self.shutdown().child_token(),
             files,
             output,
+            // Whoever calls by hand is asked nothing: he gives the arguments.
+            people: Arc::new(Nobody),
         };
         let limits = CallLimits::of(&prepared);
         let action = tokio::select! {

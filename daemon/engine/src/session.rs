@@ -5,6 +5,7 @@ mod approvals;
 mod decide;
 mod live;
 mod load;
+mod questions;
 mod state;
 mod subscriber;
 #[cfg(test)]

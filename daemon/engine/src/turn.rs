@@ -11,6 +11,7 @@ mod gate;
 mod loop_guard;
 mod outputs;
 mod overflow;
+mod people;
 mod prompt;
 mod times;
 
@@ -22,7 +23,7 @@ use agentd_domain::{
     TurnEnd, TurnId,
 };
 use agentd_llm::LlmError;
-use agentd_tools::FileLedger;
+use agentd_tools::{Announcement, Answer, FileLedger, Question};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -60,6 +61,10 @@ pub(crate) enum TurnReport {
     Forget,
     /// A call has to be asked for.
     Ask { ask: Ask, reply: oneshot::Sender<Verdict> },
+    /// A call asks the users something.
+    Question { question: Question, reply: oneshot::Sender<Answer> },
+    /// A call tells them something.
+    Announce { announcement: Announcement, reply: oneshot::Sender<Option<usize>> },
     /// A tool boundary: which steering messages are there?
     TakeSteering { reply: oneshot::Sender<Result<Vec<Arc<str>>, CommandError>> },
 }

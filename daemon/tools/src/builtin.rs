@@ -13,6 +13,7 @@ use crate::data::{
     view_image::ViewImage,
 };
 use crate::dev::check_project::CheckProject;
+use crate::dialogue::{Surroundings, ask_user::AskUser, notify::Notify};
 use crate::fs::{
     Protected, apply_patch::ApplyPatch, edit_file::EditFile, glob_files::GlobFiles,
     grep_files::GrepFiles, list_dir::ListDir, read_file::ReadFile, undo_edit::UndoEdit,
@@ -47,6 +48,7 @@ pub(crate) fn tools(settings: BuiltinSettings) -> Vec<Arc<dyn Tool>> {
     let protected = Protected::new(private);
     vec![
         tool(ApplyPatch { protected: protected.clone() }),
+        tool(AskUser),
         tool(Calculator::new()),
         tool(DateMath),
         tool(EditFile { protected: protected.clone() }),
@@ -59,6 +61,7 @@ pub(crate) fn tools(settings: BuiltinSettings) -> Vec<Arc<dyn Tool>> {
         tool(ListDir { protected: protected.clone() }),
         tool(LunarDate),
         tool(ManageTodoList),
+        tool(Notify { surroundings: Surroundings::of_process() }),
         tool(OsInfo),
         tool(QueryPackages { protected: protected.clone() }),
         tool(QuerySqlite { protected: protected.clone() }),

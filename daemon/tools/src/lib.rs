@@ -13,12 +13,14 @@ mod catalogue;
 mod compute;
 mod data;
 mod dev;
+mod dialogue;
 mod fs;
 mod live_output;
 mod nearest;
 mod net;
 mod old_names;
 mod pdf;
+mod people;
 mod permission;
 mod planning;
 mod process;
@@ -37,6 +39,7 @@ pub use net::{
     FetchSettings, IpLocationSettings, NetSettings, SearchEngine, SearchSettings, WeatherSettings,
 };
 pub use pdf::{PDF_COMMAND, run_pdf_helper};
+pub use people::{Announcement, Answer, Nobody, People, Question};
 pub use permission::{Permission, PermissionRequest, check_rule, permit, rules_for};
 pub use process::ProcessLimits;
 pub use registry::{PreparedCall, RegisterError, Registry, ResolvedCall};

@@ -306,6 +306,7 @@ mod tests {
             names,
             [
                 "apply_patch",
+                "ask_user",
                 "calculator",
                 "call_tool",
                 "date_math",
@@ -320,6 +321,7 @@ mod tests {
                 "list_dir",
                 "lunar_date",
                 "manage_todo_list",
+                "notify",
                 "os_info",
                 "query_packages",
                 "query_sqlite",

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::fs::FileLedger;
 use crate::live_output::LiveOutput;
+use crate::people::People;
 use crate::{arguments, schema};
 
 /// Whether requests describe a tool to the model.
@@ -41,6 +42,8 @@ pub struct ToolContext {
     pub files: Arc<FileLedger>,
     /// Where a call shows what it does while it runs.
     pub output: LiveOutput,
+    /// Whom a call may ask and tell.
+    pub people: Arc<dyn People>,
 }
 
 /// One tool, as the daemon sees it. Tools are written as [`TypedTool`]; one file per tool, and

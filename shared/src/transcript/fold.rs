@@ -319,6 +319,7 @@ impl Transcript {
             kind: asked.kind(),
             prompt: asked.prompt.clone(),
             choices: asked.choices.clone(),
+            free_text: asked.free_text,
             answer: None,
         }));
         Change::Question { question_id: asked.question_id.clone() }

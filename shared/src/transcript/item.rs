@@ -213,8 +213,10 @@ pub struct Question {
     pub kind: v1::QuestionKind,
     /// What to show.
     pub prompt: String,
-    /// Answers to choose from; the first is the default.
+    /// Answers to choose from; the first is the default, unless a call asks.
     pub choices: Vec<String>,
+    /// Any text is an answer.
+    pub free_text: bool,
     /// The answer that counts.
     pub answer: Option<Answer>,
 }
@@ -222,7 +224,7 @@ pub struct Question {
 /// The answer to a question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// One of the choices; empty when the question became void.
+    /// One of the choices, or a text; empty when the question became void.
     pub choice: String,
     /// Who answered.
     pub by: Option<v1::Author>,

@@ -278,6 +278,7 @@ fn the_first_answer_to_a_question_counts() {
         kind: v1::QuestionKind::ContinueRounds.into(),
         prompt: "go on?".to_owned(),
         choices: vec!["yes".to_owned(), "no".to_owned()],
+        ..Default::default()
     });
     let mut transcript = fold(vec![asked]);
     assert_eq!(transcript.open_questions().count(), 1);

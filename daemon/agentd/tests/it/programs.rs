@@ -9,8 +9,8 @@ use agentd_domain::{Action, SessionId, ToolResult};
 use agentd_engine::SystemClock;
 use agentd_sandbox::{Backend, Choice, Programs};
 use agentd_tools::{
-    BuiltinSettings, CallLimits, FetchSettings, LiveOutput, NetSettings, Registry, ToolContext,
-    process_tools, run_call,
+    BuiltinSettings, CallLimits, FetchSettings, LiveOutput, NetSettings, Nobody, Registry,
+    ToolContext, process_tools, run_call,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -74,6 +74,7 @@ impl Place {
             cancel: CancellationToken::new(),
             files: Arc::default(),
             output: LiveOutput::nobody(),
+            people: Arc::new(Nobody),
         }
     }
 

@@ -36,8 +36,16 @@ fn answered(text: &str) -> EventBody {
 
 fn asked() -> EventBody {
     let (prompt, choices) = (String::new(), Vec::new());
-    QuestionAsked { question_id: question(1), kind: QuestionKind::ResumeTurn, prompt, choices }
-        .into()
+    QuestionAsked {
+        question_id: question(1),
+        kind: QuestionKind::ResumeTurn,
+        prompt,
+        choices,
+        free_text: false,
+        default_choice: String::new(),
+        expires_at: None,
+    }
+    .into()
 }
 
 fn asked_and_answered() -> Vec<EventBody> {

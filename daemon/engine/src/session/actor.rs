@@ -7,6 +7,7 @@
 mod approvals;
 mod commands;
 mod outcome;
+mod people;
 mod record;
 mod terminals;
 mod turns;
@@ -18,10 +19,10 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use agentd_domain::{
-    ApprovalId, Author, Clock, IdSource, InterruptReason, Seq, SessionId, Title, TurnId,
+    ApprovalId, Author, Clock, IdSource, InterruptReason, QuestionId, Seq, SessionId, Title, TurnId,
 };
 use agentd_store::{CrashPoints, Store, Write};
-use agentd_tools::{FileChanges, FileLedger, Registry, UndoCopies};
+use agentd_tools::{Answer, FileChanges, FileLedger, Registry, UndoCopies};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -146,6 +147,8 @@ pub(crate) struct Actor {
     subscribers: Vec<Arc<Subscriber>>,
     /// Calls of the turn that wait for people.
     asked: HashMap<ApprovalId, oneshot::Sender<Verdict>>,
+    /// The call of the turn that has asked the users something.
+    questioned: Option<(QuestionId, oneshot::Sender<Answer>)>,
     /// What calls may do, for the turn.
     standing: watch::Sender<Standing>,
     gauges: Arc<Gauges>,
@@ -189,6 +192,7 @@ impl Actor {
             files,
             subscribers: Vec::new(),
             asked: HashMap::new(),
+            questioned: None,
             standing: watch::Sender::new(Standing::default()),
             gauges,
             resume,

@@ -14,8 +14,8 @@ use agentd_domain::{
 };
 use agentd_store::PartialMessage;
 
-use super::approvals;
 use super::state::{SessionState, title_from_message};
+use super::{approvals, questions};
 use crate::config::AutoResume;
 use crate::error::CommandError;
 
@@ -238,6 +238,9 @@ pub(crate) fn answer(
         .and_then(|turn| turn.question.as_ref().map(|question| (turn, question)))
         .filter(|(_, question)| question.question_id == question_id)
         .ok_or(CommandError::NoQuestion(question_id))?;
+    if question.kind == QuestionKind::AskUser {
+        return questions::answer(turn, question, choice, by);
+    }
     if !question.choices.iter().any(|known| known == choice) {
         return Err(CommandError::NotAChoice {
             got: agentd_domain::cut_line(choice, 40),
@@ -262,7 +265,7 @@ pub(crate) fn answer(
                     elapsed_ms: turn.elapsed_ms(now),
                 },
             )),
-            QuestionKind::ResumeTurn => {
+            QuestionKind::ResumeTurn | QuestionKind::AskUser => {
                 drafts.extend(interrupt(state, InterruptReason::NotResumed, Some(by)));
             }
         }
@@ -277,7 +280,8 @@ pub(crate) fn close_turn(
     by: Option<&Author>,
 ) -> Vec<Draft> {
     let question = state.turn.as_ref().and_then(|turn| {
-        let question = turn.question.as_ref()?;
+        // That of a call is voided with the calls.
+        let question = turn.question.as_ref().filter(|open| open.kind != QuestionKind::AskUser)?;
         Some(Draft::of(
             turn.turn_id,
             QuestionAnswered {
@@ -312,7 +316,7 @@ pub(crate) fn close_calls(state: &SessionState) -> Vec<Draft> {
         };
         Draft::of(turn.turn_id, closed_call(open, status, output))
     });
-    approvals::void(state).into_iter().chain(calls).collect()
+    approvals::void(state).into_iter().chain(questions::void(state)).chain(calls).collect()
 }
 
 /// What the model reads about a call with effects that was cut off.
@@ -367,7 +371,8 @@ pub(crate) fn found_after_stop(
     let suspended = TurnSuspended { reason: SuspendReason::DaemonStopped };
     let suspended = Draft::of(turn.turn_id, suspended);
     // Nobody waits for the answers any more: the turn asks again when it goes on.
-    text.into_iter().chain(approvals::void(state)).chain([suspended]).collect()
+    let void = approvals::void(state).into_iter().chain(questions::void(state));
+    text.into_iter().chain(void).chain([suspended]).collect()
 }
 
 /// Stops of the daemon without a whole round in between after which users are asked whatever the
@@ -417,6 +422,9 @@ fn question(question_id: QuestionId, kind: QuestionKind, prompt: String) -> Ques
         kind,
         prompt,
         choices: vec![CHOICE_CONTINUE.to_owned(), CHOICE_STOP.to_owned()],
+        free_text: false,
+        default_choice: String::new(),
+        expires_at: None,
     }
 }
 

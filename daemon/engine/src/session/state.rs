@@ -368,11 +368,13 @@ impl SessionState {
         queue.into_iter()
     }
 
-    /// When the next of the waiting messages and approvals expires.
+    /// When the next of the waiting messages, approvals and questions expires.
     pub(crate) fn next_expiry(&self) -> Option<TimestampMs> {
         let approvals = self.turn.iter().flat_map(|turn| &turn.approvals);
         let approvals = approvals.map(|open| open.expires_at);
-        self.queue.iter().filter_map(|queued| queued.expires_at).chain(approvals).min()
+        let question = super::questions::expiry(self);
+        let queued = self.queue.iter().filter_map(|queued| queued.expires_at);
+        queued.chain(approvals).chain(question).min()
     }
 
     /// True when a running or queued piece of work must be found again after a crash.

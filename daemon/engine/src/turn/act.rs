@@ -17,6 +17,7 @@ use async_trait::async_trait;
 
 use super::loop_guard::{LoopGuard, Verdict};
 use super::outputs::Outputs;
+use super::people::TurnPeople;
 use super::{Conversation, Ended, Phase, TurnOutcome, TurnReport, TurnTask, cancelled};
 use crate::session::{OUTCOME_UNKNOWN, OpenCall};
 
@@ -114,6 +115,7 @@ impl CallHost for TurnHost<'_> {
             cancel: self.task.cancel.clone(),
             files: Arc::clone(&self.task.files),
             output,
+            people: Arc::new(TurnPeople::of(self.task)),
         }
     }
 

@@ -20,6 +20,7 @@ mod native;
 mod overflow;
 mod permissions;
 mod priorities;
+mod questions;
 mod retries;
 mod slow_turns;
 mod spans;

@@ -29,6 +29,7 @@ pub(super) fn context() -> ToolContext {
         clock: Arc::new(NoClock),
         cancel: CancellationToken::new(),
         output: LiveOutput::nobody(),
+        people: Arc::new(crate::people::Nobody),
         files: Arc::default(),
     }
 }

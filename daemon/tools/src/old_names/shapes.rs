@@ -174,6 +174,24 @@ pub(super) fn todo(arguments: &mut Arguments) -> Shaped {
     Ok("manage_todo_list")
 }
 
+/// A message; how long a desktop shows it is the desktop's.
+#[expect(clippy::unnecessary_wraps, reason = "a shape, as the others are")]
+pub(super) fn notify(arguments: &mut Arguments) -> Shaped {
+    keep(arguments, &["title", "message", "urgency"]);
+    Ok("notify")
+}
+
+/// A question; a time of 0 was no limit.
+#[expect(clippy::unnecessary_wraps, reason = "a shape, as the others are")]
+pub(super) fn question(arguments: &mut Arguments) -> Shaped {
+    let timeout = arguments.remove("timeout").and_then(|timeout| timeout.as_u64());
+    if let Some(seconds @ 1..) = timeout {
+        arguments.insert("timeout_s".to_owned(), seconds.into());
+    }
+    keep(arguments, &["question", "options", "default", "timeout_s"]);
+    Ok("ask_user")
+}
+
 /// The project's tests; a pattern of files is left to its runner.
 #[expect(clippy::unnecessary_wraps, reason = "a shape, as the others are")]
 pub(super) fn run_tests(arguments: &mut Arguments) -> Shaped {

@@ -109,6 +109,7 @@ impl CallHost for Host {
             cancel: self.cancel.clone(),
             files: Arc::default(),
             output: LiveOutput::nobody(),
+            people: Arc::new(crate::people::Nobody),
         }
     }
 

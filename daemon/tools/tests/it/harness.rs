@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agentd_domain::{Clock, SessionId, TimestampMs, ToolResult, ToolStatus};
-use agentd_tools::{CallLimits, FileLedger, LiveOutput, Registry, ToolContext, run_call};
+use agentd_tools::{CallLimits, FileLedger, LiveOutput, Nobody, Registry, ToolContext, run_call};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -25,6 +25,7 @@ pub(crate) fn context(workspace: &Path) -> ToolContext {
         cancel: CancellationToken::new(),
         files: Arc::default(),
         output: LiveOutput::nobody(),
+        people: Arc::new(Nobody),
     }
 }
 

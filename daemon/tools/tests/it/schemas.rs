@@ -3,6 +3,7 @@
 mod catalogue;
 mod compute;
 mod data;
+mod dialogue;
 mod fs;
 mod net;
 mod planning;
@@ -24,6 +25,7 @@ fn the_schemas_are_stable() {
         catalogue::told(),
         compute::told(),
         data::told(),
+        dialogue::told(),
         fs::told(),
         net::told(),
         planning::told(),

@@ -60,16 +60,21 @@ pub(super) fn priority(priority: Priority) -> v1::Priority {
 }
 
 pub(crate) fn question_asked(asked: &QuestionAsked) -> v1::QuestionAsked {
-    let QuestionAsked { question_id, kind, prompt, choices } = asked;
+    let QuestionAsked { question_id, kind, prompt, choices, free_text, default_choice, expires_at } =
+        asked;
     let kind = match kind {
         QuestionKind::ContinueRounds => v1::QuestionKind::ContinueRounds,
         QuestionKind::ResumeTurn => v1::QuestionKind::ResumeTurn,
+        QuestionKind::AskUser => v1::QuestionKind::AskUser,
     };
     v1::QuestionAsked {
         question_id: question_id.to_string(),
         kind: kind.into(),
         prompt: prompt.clone(),
         choices: choices.clone(),
+        free_text: *free_text,
+        default_choice: default_choice.clone(),
+        expires_at_ms: expires_at.map_or(0, |at| at.0),
     }
 }
 

@@ -7,8 +7,8 @@ use agentd_domain::{
 
 use super::Actor;
 use crate::config::TitlePolicy;
-use crate::session::approvals;
 use crate::session::decide::{self, Draft};
+use crate::session::{approvals, questions};
 use crate::turn::TurnOutcome;
 
 impl Actor {
@@ -114,6 +114,7 @@ impl Actor {
         let Some(turn) = &after.turn else { return };
         if self.stopping && reason == InterruptReason::NotResumed {
             drafts.extend(approvals::void(&after));
+            drafts.extend(questions::void(&after));
             let suspended = TurnSuspended { reason: SuspendReason::DaemonStopped };
             drafts.push(Draft::of(turn.turn_id, suspended));
         } else {

@@ -12,6 +12,7 @@ use crate::error::CommandError;
 use crate::session::approvals;
 use crate::session::decide::{self, Draft};
 use crate::session::load;
+use crate::session::questions;
 use crate::session::state::SessionState;
 use crate::usage::ledger;
 
@@ -71,6 +72,7 @@ impl Actor {
         // First: what the answer lets go on is held to them.
         self.deps.rules.insert(rules);
         self.permissions_changed(&events);
+        self.question_answered(&events);
         if closes_live {
             self.live = None;
             self.partial_due = None;
@@ -91,13 +93,14 @@ impl Actor {
         let now = self.deps.clock.now();
         let mut drafts = decide::expire(&self.state, now);
         drafts.extend(approvals::expired(&self.state, now));
+        drafts.extend(questions::expired(&self.state, now));
         if drafts.is_empty() {
             return Ok(());
         }
         let count = drafts.len();
         match self.record(drafts, Vec::new()).await {
             Ok(_seq) => {
-                tracing::info!(session_id = %self.id, count, "messages expired before their turn, or approvals without an answer");
+                tracing::info!(session_id = %self.id, count, "messages expired before their turn, or approvals and questions without an answer");
                 Ok(())
             }
             Err(error) => {

@@ -167,6 +167,10 @@ impl Actor {
                 }
             }
             TurnReport::Ask { ask, reply } => self.ask(ask, reply).await,
+            TurnReport::Question { question, reply } => self.question(question, reply).await,
+            TurnReport::Announce { announcement, reply } => {
+                self.announce(announcement, reply).await;
+            }
             TurnReport::Keep(kept) => self.kept = Some(kept),
             TurnReport::Forget => self.kept = None,
             TurnReport::TakeSteering { reply } => {
@@ -209,6 +213,7 @@ impl Actor {
         self.idle_since = Instant::now();
         self.partial_due = None;
         self.asked.clear();
+        self.questioned = None;
         self.running.take()
     }
 

@@ -270,6 +270,9 @@ fn the_policy_decides_about_a_turn_that_was_found_and_about_no_other() {
         kind: QuestionKind::ResumeTurn,
         prompt: "The daemon stopped while this turn was running. Go on with it?".to_owned(),
         choices: vec!["continue".to_owned(), "stop".to_owned()],
+        free_text: false,
+        default_choice: String::new(),
+        expires_at: None,
     });
     let table = [
         (AutoResume::Ask, vec![asked]),
@@ -296,6 +299,9 @@ fn a_turn_that_used_up_its_rounds_is_suspended_with_a_question() {
             kind: QuestionKind::ContinueRounds,
             prompt: "The turn has taken 1 model rounds. Go on?".to_owned(),
             choices: vec!["continue".to_owned(), "stop".to_owned()],
+            free_text: false,
+            default_choice: String::new(),
+            expires_at: None,
         }),
     ];
     assert_eq!(rounds_used_up(&log.state, question(8)), expect);

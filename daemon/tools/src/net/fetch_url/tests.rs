@@ -24,6 +24,7 @@ fn context() -> ToolContext {
         clock: Arc::new(NoClock),
         cancel: CancellationToken::new(),
         output: LiveOutput::nobody(),
+        people: Arc::new(crate::people::Nobody),
         files: Arc::default(),
     }
 }

@@ -29,6 +29,7 @@ async fn search(settings: SearchSettings, arguments: serde_json::Value) -> (Acti
         clock: Arc::new(NoClock),
         cancel: CancellationToken::new(),
         output: LiveOutput::nobody(),
+        people: Arc::new(crate::people::Nobody),
         files: Arc::default(),
     };
     match plan_call(&call, &ctx, CallLimits::default()).await {
