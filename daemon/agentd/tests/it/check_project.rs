@@ -39,7 +39,8 @@ async fn the_tests_of_a_project_are_found_run_and_counted() {
         "TESTS_FAILED",
         "[tests: 1 passed, 1 failed, 0 skipped]",
     );
-    let head = "[python project by its setup.py; it is make too: python3 -m unittest discover]\n";
+    let head =
+        "[python project by its setup.py; it is make too: python3 -B -m unittest discover]\n";
     assert!(failed.output.starts_with(head) && failed.output.contains("1 != 2"), "{failed:?}");
     assert!(failed.workspace_changed);
     assert_eq!(failed.exit_code, Some(1));

@@ -199,10 +199,12 @@ fn python(check: Check, filter: Option<&str>, content: &dyn Fn(&str) -> Option<S
                     .any(|file| content(file).is_some_and(|text| text.contains("pytest")));
             let filter = filter.map(|filter| ["-k", filter]);
             let more = filter.as_ref().map(<[&str; 2]>::as_slice).unwrap_or_default();
+            // No bytecode is left: after a change within a second to as many bytes Python would run
+            // the old one.
             if uses_pytest {
-                runner(&["python3", "-m", "pytest", "-q"], more, CountedBy::Pytest)
+                runner(&["python3", "-B", "-m", "pytest", "-q"], more, CountedBy::Pytest)
             } else {
-                runner(&["python3", "-m", "unittest", "discover"], more, CountedBy::Unittest)
+                runner(&["python3", "-B", "-m", "unittest", "discover"], more, CountedBy::Unittest)
             }
         }
         Check::Lint => runner(&["ruff", "check", "."], &[], CountedBy::Any),
@@ -260,9 +262,9 @@ mod tests {
         check(&rust, Lint, "Cargo.toml: cargo clippy --all-targets");
         check(&rust, Format, "Cargo.toml: cargo fmt");
         check(&[("go.mod", "")], Test, "go.mod: go test -v ./...");
-        check(&[("setup.py", "")], Test, "setup.py: python3 -m unittest discover");
+        check(&[("setup.py", "")], Test, "setup.py: python3 -B -m unittest discover");
         let tested = [("pyproject.toml", "[tool.pytest.ini_options]")];
-        check(&tested, Test, "pyproject.toml: python3 -m pytest -q");
+        check(&tested, Test, "pyproject.toml: python3 -B -m pytest -q");
         check(&tested, Lint, "pyproject.toml: ruff check .");
         let script = r#"{"scripts": {"test": "jest"}}"#;
         check(&[("package.json", script)], Test, "package.json: npm run test");
