@@ -54,14 +54,16 @@ pub(super) fn row(arguments_json: &str, which: Which, width: usize) -> String {
         let reserved = if left > 1 { REST_WIDTH } else { 0 };
         let taken = row.width() + space.len() + key.width() + 1 + reserved;
         let room = width.saturating_sub(taken).min(VALUE_WIDTH);
-        if room < value.width().min(SHORTEST) {
-            let rest = format!("{space}+{left} more");
-            if row.width() + rest.len() <= width {
-                row.push_str(&rest);
+        let longer = format!("{row}{space}{key}={}", cut(&value, room));
+        // A mark may make the character before it wider, so that widths do not add up.
+        if room < value.width().min(SHORTEST) || longer.width() + reserved > width {
+            let rest = format!("{row}{space}+{left} more");
+            if rest.width() <= width {
+                row = rest;
             }
             break;
         }
-        row.extend([space, &key, "=", &cut(&value, room)]);
+        row = longer;
     }
     row
 }
@@ -157,6 +159,14 @@ mod tests {
         check("{\"path\":\"a\u{202e}cs.sr\"}", 60, "path=a\\u{202e}cs.sr");
         check("{\"k\u{200b}\":\"\\u001b[2J\"}", 60, "k\\u{200b}=\"\\u{1b}[2J\"");
         check("{\"text\":\"日本語の長い値です\"}", 16, "text=日本語の…+5");
+    }
+
+    #[test]
+    fn en_01_a_mark_that_makes_the_row_wider_is_left_out_where_there_is_no_room() {
+        let arguments = "{\"deaaaaaa\":\"\u{1cf00}\",\"b\":\"x\"}";
+        for width in 0..40 {
+            assert!(row(arguments, Which::All, width).width() <= width, "{width}");
+        }
     }
 
     proptest! {

@@ -5,9 +5,11 @@
 //! its own handle: that it is a plain file, and where it really is. A second hard link to a file
 //! cannot be told from the first one, so it counts as a file of the workspace.
 
+use std::ffi::OsStr;
 use std::fs::{File, Metadata};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd as _};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -172,10 +174,21 @@ impl<'a> Workspace<'a> {
             // Where there is no /proc, the name is looked up again.
             .or_else(|_| self.dir.canonicalize(relative).map(|below| self.real.join(below)))
             .map_err(|error| refusal(&relative.to_string_lossy(), &error))?;
+        let real = without_deleted(opened, real);
         let below = real.strip_prefix(&self.real).unwrap_or(&real);
         check_names(below)?;
         self.protected.check_place(&real)?;
         Ok(below.to_owned())
+    }
+}
+
+/// The name of a file that was replaced right after it was opened: the kernel writes that it is gone
+/// behind it, which is no part of the name.
+fn without_deleted(opened: &impl AsFd, real: PathBuf) -> PathBuf {
+    let is_gone = rustix::fs::fstat(opened).is_ok_and(|stat| stat.st_nlink == 0);
+    match real.as_os_str().as_bytes().strip_suffix(b" (deleted)").filter(|_| is_gone) {
+        Some(name) => PathBuf::from(OsStr::from_bytes(name)),
+        None => real,
     }
 }
 
@@ -241,4 +254,29 @@ fn show(path: &Path) -> String {
 
 fn show_text(path: &str) -> String {
     cut_line(&shown(path), MAX_SHOWN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_replaced_while_it_is_open_keeps_its_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        std::fs::write(&path, "old").unwrap();
+        let opened = File::open(&path).unwrap();
+        std::fs::write(dir.path().join("new"), "new").unwrap();
+        std::fs::rename(dir.path().join("new"), &path).unwrap();
+        let linked = format!("/proc/self/fd/{}", opened.as_raw_fd());
+        if let Ok(real) = std::fs::read_link(linked) {
+            assert!(real.to_string_lossy().ends_with("f (deleted)"), "{}", real.display());
+            assert_eq!(without_deleted(&opened, real).file_name(), Some(OsStr::new("f")));
+        }
+        // A file that is there may be called so.
+        let odd = dir.path().join("f (deleted)");
+        std::fs::write(&odd, "").unwrap();
+        let opened = File::open(&odd).unwrap();
+        assert_eq!(without_deleted(&opened, odd.clone()), odd);
+    }
 }
