@@ -56,7 +56,7 @@ async fn code_is_planned_as_what_runs_and_changes_nothing() {
 async fn sb_04_code_finds_nothing_of_the_daemon_and_nothing_of_other_calls() {
     let place = boxed();
     let result = place.python("import os; print(dict(os.environ)); print(__name__)").await;
-    for words in ["CARGO", "NEXTEST", "agentd"] {
+    for words in ["CARGO", "NEXTEST", "AGENTD"] {
         assert!(!result.output.contains(words), "{words}: {result:?}");
     }
     // A module of the workspace is not taken for one of the library.
