@@ -57,6 +57,9 @@ check "its folder is closed to others" says '^750 root:agentd$' stat -c '%a %U:%
 check "data are private" says '^700 agentd:agentd$' stat -c '%a %U:%G' /var/lib/agentd/data
 check "agentctl service status" says 'agentd.service .*active (running)' agentctl service status
 check "the credential is the key" refused says 'no usable API key' ask status
+check "commands run in a sandbox under this unit" within 20 says '^sandbox   \(bubblewrap\|landlock\) ' ask sandbox
+install -d -o agentd -g agentd /var/lib/agentd/work
+check "a command runs in it" says '^from the box$' ask tools run run_command command='echo from the box' --workspace /var/lib/agentd/work --yes
 tr '\0' '\n' </proc/"$(main_pid)"/environ >/check/environ
 check "the key is not in the environment" refused grep -q sk-boot-test /check/environ
 # Without a key it would not even be tried.
