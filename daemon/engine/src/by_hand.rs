@@ -9,24 +9,29 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use agentd_domain::{Action, Author, SessionId, ToolEffect, ToolResult, cut_line};
+use agentd_domain::{Action, Author, SessionId, ToolEffect, ToolResult, ToolStatus, cut_line};
 use agentd_tools::{
     CallLimits, FileChange, FileChanges, FileLedger, LiveOutput, NetDiff, Nobody, Permission,
     PreparedCall, ToolContext, plan_call, run_call,
 };
 use tokio::sync::{Semaphore, mpsc};
+use tokio::time::timeout;
 
 use crate::engine::{Engine, check_workspace};
 use crate::error::CommandError;
-use crate::permission;
 use crate::session::{Command, Standing};
+use crate::{permission, rules};
 
 /// Calls by hand that run at once in the whole daemon.
 const MAX_RUNNING: usize = 8;
 
-/// Places whose ledgers are kept; those that nobody uses go first.
+/// Places whose ledgers are kept; the one that was used longest ago goes first.
 const MAX_PLACES: usize = 64;
+
+/// How long a caller who does not read may hold a call that has ended.
+const FAREWELL: Duration = Duration::from_secs(5);
 
 /// Steps that wait for whoever looks at them.
 const STEPS: usize = 16;
@@ -129,6 +134,8 @@ struct Seat {
     files: Arc<FileLedger>,
     /// Whose is what calls leave running: the session, or a name of our own where there is none.
     session: SessionId,
+    /// When it was last taken: higher is later.
+    taken: u64,
 }
 
 impl Default for Hands {
@@ -138,32 +145,34 @@ impl Default for Hands {
 }
 
 impl Hands {
-    /// The seat of a place, if it still adds to these changes, else a new one; and the seats that had
-    /// to go for it.
+    /// The seat of a place, if it still adds to these changes, else a new one; and whose place had to
+    /// go for it.
     fn take(
         &self,
         place: &HandPlace,
         changes: Option<&Arc<FileChanges>>,
         make: impl FnOnce() -> Seat,
-    ) -> (Seat, Vec<SessionId>) {
+    ) -> (Seat, Option<SessionId>) {
         // Nothing that can panic runs under this lock.
         let mut seats = self.seats.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = seats.get(place)
+        let now = seats.values().map(|seat| seat.taken).max().unwrap_or_default() + 1;
+        if let Some(known) = seats.get_mut(place)
             && changes.is_none_or(|changes| Arc::ptr_eq(changes, known.files.changes()))
         {
-            return (known.clone(), Vec::new());
+            known.taken = now;
+            return (known.clone(), None);
         }
-        let mut gone = Vec::new();
-        if seats.len() >= MAX_PLACES {
-            seats.retain(|place, seat| {
-                let is_used = Arc::strong_count(&seat.files) > 1;
-                if !is_used && matches!(place, HandPlace::Workspace(_)) {
-                    gone.push(seat.session);
-                }
-                is_used
-            });
+        let mut gone = None;
+        if seats.len() >= MAX_PLACES && !seats.contains_key(place) {
+            let unused = seats.iter().filter(|(_, seat)| Arc::strong_count(&seat.files) == 1);
+            let oldest = unused.min_by_key(|(_, seat)| seat.taken).map(|(place, _)| place.clone());
+            if let Some(oldest) = oldest {
+                let seat = seats.remove(&oldest);
+                let is_workspace = matches!(oldest, HandPlace::Workspace(_));
+                gone = seat.filter(|_| is_workspace).map(|seat| seat.session);
+            }
         }
-        let seat = make();
+        let seat = Seat { taken: now, ..make() };
         seats.insert(place.clone(), seat.clone());
         (seat, gone)
     }
@@ -204,12 +213,27 @@ impl Engine {
     /// # Errors
     /// When there is no such place, or it cannot be read.
     pub async fn changes(&self, place: &HandPlace) -> Result<PlaceChanges, CommandError> {
-        let Found { workspace, seat: Seat { files, .. }, .. } = self.find_place(place).await?;
+        // Whoever only looks takes no seat: one that is running something would have to go for it.
+        let (workspace, changes) = match place {
+            HandPlace::Session(id) => {
+                let place = self.ask(*id, |reply| Command::Place { reply }).await?;
+                (place.workspace, place.changes)
+            }
+            HandPlace::Workspace(path) => {
+                check_workspace(path).await?;
+                let root = rules::root_of(Path::new(path)).await;
+                let seats = self.hands().seats.lock().unwrap_or_else(PoisonError::into_inner);
+                let seat = seats.get(&HandPlace::Workspace(root.clone()));
+                let known = seat.map(|seat| Arc::clone(seat.files.changes()));
+                let changes = known.unwrap_or_else(|| self.deps().changes_of(&root));
+                (PathBuf::from(root), changes)
+            }
+        };
         let tools = self.deps().tools.clone();
         let look = move || -> Result<PlaceChanges, String> {
-            let changes = files.changes().list().map_err(|error| error.to_string())?;
-            let files =
-                tools.net_diffs(&workspace, files.changes()).map_err(|refusal| refusal.output)?;
+            let listed = changes.list().map_err(|error| error.to_string())?;
+            let files = tools.net_diffs(&workspace, &changes).map_err(|refusal| refusal.output)?;
+            let changes = listed;
             Ok(PlaceChanges { changes, files })
         };
         let looked = tokio::task::spawn_blocking(look).await;
@@ -225,33 +249,36 @@ impl Engine {
                 let SessionPlace { workspace, changes, standing } =
                     self.ask(*id, |reply| Command::Place { reply }).await?;
                 let files = || Arc::new(FileLedger::of(Arc::clone(&changes)));
-                let make = || Seat { files: files(), session: *id };
+                let make = || Seat { files: files(), session: *id, taken: 0 };
                 (workspace, standing, self.hands().take(place, Some(&changes), make))
             }
             HandPlace::Workspace(path) => {
                 check_workspace(path).await?;
+                // However it is written, it is one place.
+                let root = rules::root_of(Path::new(path)).await;
+                let place = HandPlace::Workspace(root.clone());
                 let mode = deps.config.borrow().permission_mode;
                 let standing = Standing { mode, ..Standing::default() };
                 let make = || Seat {
-                    files: Arc::new(FileLedger::of(deps.changes_of(path))),
+                    files: Arc::new(FileLedger::of(deps.changes_of(&root))),
                     session: deps.ids.session_id(deps.clock.now()),
+                    taken: 0,
                 };
-                (Path::new(path).to_owned(), standing, self.hands().take(place, None, make))
+                let taken = self.hands().take(&place, None, make);
+                (PathBuf::from(root), standing, taken)
             }
         };
-        if !gone.is_empty() {
+        if let Some(session) = gone {
             let tools = deps.tools.clone();
             self.tasks().spawn("hands-leave", async move {
-                for session in gone {
-                    tools.end_session(Some(session)).await;
-                }
+                tools.end_session(Some(session)).await;
             });
         }
         Ok(Found { workspace, standing, seat })
     }
 
     async fn carry_out(&self, call: HandCall, found: Found, steps: &mpsc::Sender<HandStep>) {
-        let Found { workspace, standing, seat: Seat { files, session } } = found;
+        let Found { workspace, standing, seat: Seat { files, session, .. } } = found;
         let arguments =
             if call.arguments_json.trim().is_empty() { "{}" } else { &call.arguments_json };
         let prepared = match self.deps().tools.prepare(&call.tool, arguments) {
@@ -273,7 +300,7 @@ impl Engine {
         };
         let limits = CallLimits::of(&prepared);
         let action = tokio::select! {
-            planned = plan_call(&prepared, &ctx, limits) => match planned {
+            planned = plan_call(&prepared, &ctx, CallLimits::default()) => match planned {
                 Ok(action) => action,
                 Err(refused) => return refuse(steps, &tool, refused).await,
             },
@@ -305,7 +332,11 @@ impl Engine {
         {
             // Whoever else looks at the session should know what has happened to its files.
             let what = if action.summary.is_empty() { &tool } else { &action.summary };
-            let text = format!("{} has done by hand: {what}", call.by.name);
+            let did = match finished.result.status {
+                ToolStatus::Success | ToolStatus::Partial => "has done by hand",
+                _ => "has tried by hand",
+            };
+            let text = format!("{} {did}: {what}", call.by.name);
             let text = cut_line(&text, 500);
             if let Err(error) =
                 self.ask(id, |reply| Command::Note { text: text.clone(), reply }).await
@@ -313,7 +344,7 @@ impl Engine {
                 tracing::warn!(session_id = %id, %error, "a call by hand could not be told");
             }
         }
-        let _caller_left = steps.send(HandStep::Finished(Box::new(finished))).await;
+        farewell(steps, finished).await;
     }
 }
 
@@ -329,20 +360,24 @@ async fn run(
     let tool = prepared.tool.spec().name.clone();
     let outcome = {
         let mut running = pin!(run_call(prepared, action, ctx, limits));
+        // Beside the call: a caller who does not read must not stop its clock.
+        let mut passing = pin!(pass_on(&mut shown, steps));
+        let mut is_passing = true;
         loop {
             tokio::select! {
                 biased;
                 () = steps.closed(), if !ctx.cancel.is_cancelled() => ctx.cancel.cancel(),
-                Some(text) = shown.recv() => {
-                    let _caller_left = steps.send(HandStep::Output(text)).await;
-                }
+                () = &mut passing, if is_passing => is_passing = false,
                 outcome = &mut running => break outcome,
             }
         }
     };
-    while let Ok(text) = shown.try_recv() {
-        let _caller_left = steps.send(HandStep::Output(text)).await;
-    }
+    let rest = async {
+        while let Ok(text) = shown.try_recv() {
+            let _caller_left = steps.send(HandStep::Output(text)).await;
+        }
+    };
+    let _caller_does_not_read = timeout(FAREWELL, rest).await;
     let result = if outcome.result.todo.is_some() {
         ToolResult::fatal(
             "NOT_BY_HAND",
@@ -355,9 +390,49 @@ async fn run(
     HandResult { tool, result, output_bytes: outcome.output_bytes, elapsed_ms, was_run: true }
 }
 
+/// Passes on what a call shows, until it or its caller is gone. Dropped, it has lost nothing.
+async fn pass_on(shown: &mut mpsc::Receiver<String>, steps: &mpsc::Sender<HandStep>) {
+    while let Ok(room) = steps.reserve().await {
+        let Some(text) = shown.recv().await else { return };
+        room.send(HandStep::Output(text));
+    }
+}
+
+/// Tells the result to a caller who may have left, or may not read.
+async fn farewell(steps: &mpsc::Sender<HandStep>, finished: HandResult) {
+    let told = steps.send(HandStep::Finished(Box::new(finished)));
+    let _caller_left = timeout(FAREWELL, told).await;
+}
+
 async fn refuse(steps: &mpsc::Sender<HandStep>, tool: &str, result: ToolResult) {
     let tool = cut_line(tool, 64);
     let output_bytes = u64::try_from(result.output.len()).unwrap_or(u64::MAX);
     let refused = HandResult { tool, result, output_bytes, elapsed_ms: 0, was_run: false };
-    let _caller_left = steps.send(HandStep::Finished(Box::new(refused))).await;
+    farewell(steps, refused).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seat(id: u128) -> Seat {
+        let files = Arc::new(FileLedger::of(Arc::new(FileChanges::default())));
+        Seat { files, session: SessionId::from_parts(1, id), taken: 0 }
+    }
+
+    #[test]
+    fn a_new_place_takes_the_seat_that_was_used_longest_ago_and_no_other() {
+        let hands = Hands::default();
+        let place = |id: u128| HandPlace::Workspace(format!("/{id}"));
+        let first = hands.take(&place(0), None, || seat(0)).0;
+        for id in 1..64 {
+            assert_eq!(hands.take(&place(id), None, || seat(id)).1, None);
+        }
+        // The first is in use, and the second has just been looked at again.
+        hands.take(&place(1), None, || seat(99));
+        assert_eq!(hands.take(&place(64), None, || seat(64)).1, Some(SessionId::from_parts(1, 2)));
+        assert_eq!(hands.seats.lock().unwrap().len(), MAX_PLACES);
+        let again = hands.take(&place(0), None, || seat(99)).0;
+        assert!(Arc::ptr_eq(&again.files, &first.files));
+    }
 }

@@ -175,8 +175,6 @@ impl Engine {
     }
 
     async fn open_unfinished(&self, policy: Option<AutoResume>) -> Result<usize, CommandError> {
-        // Before any turn goes on: its calls are held to them.
-        self.load_rules().await?;
         let unfinished = self.deps().store.unfinished().await?;
         let count = unfinished.len();
         for id in unfinished {

@@ -20,7 +20,14 @@ pub(crate) async fn decide(
 ) -> Permission {
     let root = rules::root_of(workspace).await;
     let configured = Arc::clone(&deps.config.borrow().rules);
-    let stored = deps.rules.all();
+    let stored = match deps.rules.all(&*deps.store).await {
+        Ok(stored) => stored,
+        // One of them may be what forbids.
+        Err(error) => {
+            let because = format!("the stored rules cannot be read: {error}; {}", error.hint());
+            return Permission::Deny { because };
+        }
+    };
     let shared = configured.iter().chain(stored.iter());
     let all: Vec<PermissionRule> = shared
         .filter(|rule| rules::holds_in(rule, &root))

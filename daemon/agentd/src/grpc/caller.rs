@@ -5,6 +5,8 @@
 
 use agentd_domain::{Author, floor_char_boundary};
 
+use crate::access::Scope;
+
 tokio::task_local! {
     static CALLER: RemoteCaller;
 }
@@ -14,6 +16,13 @@ tokio::task_local! {
 pub(super) struct RemoteCaller {
     /// What the token is called.
     pub(super) token: String,
+    /// What the token is for.
+    pub(super) scope: Scope,
+}
+
+/// True when the caller may do what needs this scope: local clients may do everything.
+pub(super) fn may(scope: Scope) -> bool {
+    CALLER.try_with(|caller| caller.scope >= scope).unwrap_or(true)
 }
 
 /// Handles a call on behalf of a remote caller.
@@ -39,7 +48,8 @@ mod tests {
 
     async fn named(token: &str, name: &str) -> String {
         let author = Author { client_id: "id".to_owned(), name: name.to_owned() };
-        on_behalf(RemoteCaller { token: token.to_owned() }, async { tagged(author).name }).await
+        let caller = RemoteCaller { token: token.to_owned(), scope: Scope::Chat };
+        on_behalf(caller, async { tagged(author).name }).await
     }
 
     #[tokio::test]
@@ -48,6 +58,16 @@ mod tests {
         let long = named(&"世".repeat(100), &"界".repeat(42)).await;
         assert!(long.len() <= Author::MAX_BYTES && long.contains("界 [世"), "{long}");
         Author::new("id", &long).unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_token_may_what_its_scope_includes_and_the_local_user_everything() {
+        let caller = RemoteCaller { token: "t".to_owned(), scope: Scope::Chat };
+        on_behalf(caller, async {
+            assert!(may(Scope::Read) && may(Scope::Chat) && !may(Scope::Admin));
+        })
+        .await;
+        assert!(may(Scope::Admin));
     }
 
     #[test]

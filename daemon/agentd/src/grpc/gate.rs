@@ -107,7 +107,7 @@ fn admit(
         );
         return Err(Box::new(status::error(ErrorKind::Denied, &message, &hint, None)));
     }
-    Ok((RemoteCaller { token: name }, peer.begin_call(&token_id)))
+    Ok((RemoteCaller { token: name, scope }, peer.begin_call(&token_id)))
 }
 
 /// Refuses what a web page could send, and requests that were meant for another host: with a foreign

@@ -114,7 +114,21 @@ async fn a_scope_that_is_too_small_is_named_with_the_one_that_is_needed() {
     check_error(&status, Code::PermissionDenied, "this needs admin");
     let status = talker.access().list_tokens(v1::ListTokensRequest {}).await.unwrap_err();
     check_error(&status, Code::PermissionDenied, "this needs admin");
+    // A rule of the workspace holds for the turns of others, however it is made.
+    let approval_id = "01JZ3V8QK5RD3V8QK5RD3V8QK5".to_owned();
+    let for_all = v1::AnswerApprovalRequest {
+        session_id: id.clone(),
+        approval_id,
+        decision: v1::ApprovalDecision::Allow.into(),
+        scope: v1::ApprovalScope::Workspace.into(),
+        reason: String::new(),
+        author: Some(v1::Author { client_id: "t".to_owned(), name: "t".to_owned() }),
+    };
+    let status = talker.approval().answer_approval(for_all.clone()).await.unwrap_err();
+    check_error(&status, Code::PermissionDenied, "needs a token of the scope admin");
     let boss = world.client(&admin).await;
+    let status = boss.approval().answer_approval(for_all).await.unwrap_err();
+    assert_eq!(status.code(), Code::NotFound, "there is none, but he might");
     boss.session().delete_session(delete()).await.unwrap();
     assert_eq!(
         boss.access()

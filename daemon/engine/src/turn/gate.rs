@@ -36,14 +36,9 @@ impl TurnTask {
         prepared: &PreparedCall,
         action: &Action,
     ) -> Result<Permit, Ended> {
-        let standing = self.standing.borrow().clone();
-        let permission =
-            permission::decide(&self.deps, &self.workspace, &standing, prepared, action).await;
-        match permission {
+        match self.decide(prepared, action).await {
             Permission::Allow => Ok(Permit::Granted),
-            Permission::Deny { because } => Ok(Permit::Refused(denied(&format!(
-                "not permitted, because {because}. Do not try it in another way"
-            )))),
+            Permission::Deny { because } => Ok(not_permitted(&because)),
             Permission::Ask { because } => {
                 let ask = Ask {
                     call_id: call.call_id.clone(),
@@ -51,9 +46,20 @@ impl TurnTask {
                     action: action.clone(),
                     because,
                 };
-                self.ask_users(ask).await
+                let answer = self.ask_users(ask).await?;
+                // A yes was given to what held when it was asked. What has been forbidden since stays
+                // forbidden.
+                match (answer, self.decide(prepared, action).await) {
+                    (Permit::Granted, Permission::Deny { because }) => Ok(not_permitted(&because)),
+                    (answer, _) => Ok(answer),
+                }
             }
         }
+    }
+
+    async fn decide(&self, prepared: &PreparedCall, action: &Action) -> Permission {
+        let standing = self.standing.borrow().clone();
+        permission::decide(&self.deps, &self.workspace, &standing, prepared, action).await
     }
 
     async fn ask_users(&self, ask: Ask) -> Result<Permit, Ended> {
@@ -84,6 +90,12 @@ impl TurnTask {
         };
         Ok(Permit::Refused(denied(&why)))
     }
+}
+
+fn not_permitted(because: &str) -> Permit {
+    Permit::Refused(denied(&format!(
+        "not permitted, because {because}. Do not try it in another way"
+    )))
 }
 
 /// The result of a call that may not run.

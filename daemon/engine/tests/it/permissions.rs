@@ -487,3 +487,53 @@ async fn a_rule_of_the_session_can_be_taken_back() {
     world.send(&engine, id, "again").await;
     ann.until_kind("approval_requested", 2).await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_was_forbidden_while_a_call_waited_stays_forbidden_whoever_says_yes() {
+    let (world, fetch) = asking();
+    let engine = world.engine();
+    let id = world.session(&engine).await;
+    let mut ann = Terminal::attach(&engine, id, "ann").await;
+    world.script(vec![Step::Call(vec![("fetch", r#"{"host":"a.example"}"#)])]);
+    world.send(&engine, id, "go").await;
+    ann.until_kind("approval_requested", 1).await;
+    let deny = NewRule {
+        effect: RuleEffect::Deny,
+        matcher: RuleMatcher::Host { host: "a.example".to_owned() },
+        workspace: None,
+        by: author("bob"),
+    };
+    engine.add_rule(deny).await.unwrap();
+    let approval_id = requests(&ann)[0].approval_id;
+    say(&engine, id, approval_id, ALLOW, "ann").await.unwrap();
+    ann.until_kind("turn_completed", 1).await;
+    let (code, output) = results(&ann).remove(0);
+    assert_eq!((code.as_str(), fetch.runs().len()), ("PERMISSION_DENIED", 0));
+    assert!(output.contains("'deny host a.example'"), "{output}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn rules_that_cannot_be_read_permit_nothing_and_the_reason_is_told() {
+    let (world, fetch) = asking();
+    let engine = world.engine();
+    let id = world.session(&engine).await;
+    let full =
+        SessionUpdate { permission_mode: Some(PermissionMode::Full), ..SessionUpdate::default() };
+    engine.update(id, full, Some(author("ann"))).await.unwrap();
+    world.store.damage_rules(true);
+    let mut ann = Terminal::attach(&engine, id, "ann").await;
+    let call = || vec![Step::Call(vec![("fetch", r#"{"host":"a.example"}"#)])];
+    world.script(call());
+    world.send(&engine, id, "go").await;
+    ann.until_kind("turn_completed", 1).await;
+    let (code, output) = results(&ann).remove(0);
+    assert_eq!((code.as_str(), fetch.runs().len()), ("PERMISSION_DENIED", 0));
+    assert!(output.contains("the stored rules cannot be read"), "{output}");
+    assert!(engine.rules(&RuleFilter::All).await.is_err());
+    // Once they can be read, they hold.
+    world.store.damage_rules(false);
+    world.script(call());
+    world.send(&engine, id, "again").await;
+    ann.until_kind("turn_completed", 2).await;
+    assert_eq!(fetch.runs().len(), 1);
+}

@@ -29,6 +29,7 @@ pub(crate) struct FaultyStore {
     inner: MemoryStore,
     commits: watch::Sender<Commits>,
     reads_stall: watch::Sender<bool>,
+    rules_are_damaged: watch::Sender<bool>,
     /// Snapshots that were written.
     pub(crate) snapshots: Mutex<Vec<Snapshot>>,
     /// Partial texts that were written.
@@ -45,6 +46,7 @@ impl FaultyStore {
             inner: MemoryStore::new(),
             commits: watch::Sender::new(Commits::Work),
             reads_stall: watch::Sender::new(false),
+            rules_are_damaged: watch::Sender::new(false),
             snapshots: Mutex::default(),
             partials: Mutex::default(),
             reads: Mutex::default(),
@@ -54,6 +56,11 @@ impl FaultyStore {
 
     pub(crate) fn set_commits(&self, commits: Commits) {
         self.commits.send_replace(commits);
+    }
+
+    /// Lets the rules be unreadable, or not.
+    pub(crate) fn damage_rules(&self, damaged: bool) {
+        self.rules_are_damaged.send_replace(damaged);
     }
 
     /// Lets reads of the log wait, or go on.
@@ -127,6 +134,9 @@ impl Store for FaultyStore {
     }
 
     async fn rules(&self) -> Result<Vec<PermissionRule>, ReadError> {
+        if *self.rules_are_damaged.borrow() {
+            return Err(ReadError::Record { what: "permission rule" });
+        }
         self.inner.rules().await
     }
 

@@ -258,6 +258,9 @@ impl Copy<'_> {
         while let Some((key, value)) = walk.next()? {
             if open_value(&value).is_some() {
                 self.sink.put(key.to_vec(), value.to_vec())?;
+            } else {
+                // A rule that is lost may be what forbids, so that it is told.
+                self.copied.holes += 1;
             }
         }
         self.copied.holes += walk.holes;

@@ -1,10 +1,12 @@
 //! Says whether a call may run.
 
+use agentd_domain::{ApprovalScope, ErrorKind};
 use agentd_engine::ApprovalAnswer;
 use agentd_proto::v1;
 use tonic::Status;
 
-use crate::grpc::{Context, from_proto, status};
+use crate::access::Scope;
+use crate::grpc::{Context, caller, from_proto, status};
 
 pub(super) async fn handle(
     ctx: &Context,
@@ -20,6 +22,15 @@ pub(super) async fn handle(
         reason,
         by: from_proto::author("author", author.as_ref())?,
     };
+    // As for rules that are made in another way: they hold for the turns of others too.
+    if answer.scope == ApprovalScope::Workspace && !caller::may(Scope::Admin) {
+        return Err(status::error(
+            ErrorKind::Denied,
+            "a rule of the workspace needs a token of the scope admin",
+            "allow it once, or in this session",
+            Some("scope"),
+        ));
+    }
     let seq = ctx
         .engine
         .answer_approval(id, answer)

@@ -4,6 +4,7 @@ use agentd_engine::NewRule;
 use agentd_proto::v1;
 use tonic::Status;
 
+use crate::grpc::detached::detached;
 use crate::grpc::{Context, from_proto, status, to_proto};
 
 pub(super) async fn handle(
@@ -17,6 +18,10 @@ pub(super) async fn handle(
         workspace: Some(workspace).filter(|workspace| !workspace.is_empty()),
         by: from_proto::author("author", author.as_ref())?,
     };
-    let rule = ctx.engine.add_rule(new).await.map_err(|error| status::from_command(&error))?;
+    let engine = ctx.engine.clone();
+    let rule = detached(ctx.engine.tasks(), "add-rule", async move {
+        engine.add_rule(new).await.map_err(|error| status::from_command(&error))
+    })
+    .await?;
     Ok(v1::AddRuleResponse { rule: Some(to_proto::rule(&rule)) })
 }

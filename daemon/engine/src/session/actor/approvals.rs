@@ -1,6 +1,7 @@
 //! Calls that wait until somebody says whether they may run.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use agentd_domain::{ApprovalDecision, ApprovalResolved, ApprovalScope, Event, EventBody, Seq};
@@ -47,15 +48,18 @@ impl Actor {
     ) -> Result<Seq, CommandError> {
         let (scope, by) = (answer.scope, answer.by.clone());
         let drafts = approvals::answer(&self.state, answer)?;
+        if scope != ApprovalScope::Workspace {
+            return self.record(drafts, Vec::new()).await;
+        }
+        let deps = Arc::clone(&self.deps);
+        let change = deps.rules.begin_change(&*deps.store).await?;
+        let root = rules::root_of(Path::new(&self.state.record.workspace)).await;
+        let at = deps.clock.now();
         let mut new = Vec::new();
-        if scope == ApprovalScope::Workspace {
-            let root = rules::root_of(Path::new(&self.state.record.workspace)).await;
-            let at = self.deps.clock.now();
-            let id = || self.deps.ids.item_id(at).to_string();
-            for Draft { body, .. } in &drafts {
-                if let EventBody::ApprovalResolved(resolved) = body {
-                    new = self.deps.rules.missing(&resolved.rules, &root, &by, at, id)?;
-                }
+        for Draft { body, .. } in &drafts {
+            if let EventBody::ApprovalResolved(resolved) = body {
+                let id = || deps.ids.item_id(at).to_string();
+                new = rules::missing(&change.known, &resolved.rules, &root, &by, at, id)?;
             }
         }
         let writes = new.into_iter().map(Write::PutRule).collect();
@@ -64,19 +68,25 @@ impl Actor {
 
     /// Tells the turn what has come of its approvals, and what holds for its next calls.
     pub(super) fn permissions_changed(&mut self, events: &[Event]) {
-        for event in events {
-            match &event.body {
-                EventBody::ApprovalResolved(resolved) => {
-                    if let Some(waiting) = self.asked.remove(&resolved.approval_id) {
-                        let _cancelled = waiting.send(verdict(resolved));
-                    }
-                }
-                EventBody::PermissionModeChanged(_)
-                | EventBody::PermissionRuleRevoked(_)
-                | EventBody::WorkModeChanged(_) => {}
-                _ => continue,
-            }
+        let changes_standing = |event: &Event| {
+            matches!(
+                event.body,
+                EventBody::ApprovalResolved(_)
+                    | EventBody::PermissionModeChanged(_)
+                    | EventBody::PermissionRuleRevoked(_)
+                    | EventBody::WorkModeChanged(_)
+            )
+        };
+        // First: a turn that goes on with its verdict is held to what the answer has changed.
+        if events.iter().any(changes_standing) {
             self.standing.send_replace(Standing::of(&self.state));
+        }
+        for event in events {
+            if let EventBody::ApprovalResolved(resolved) = &event.body
+                && let Some(waiting) = self.asked.remove(&resolved.approval_id)
+            {
+                let _cancelled = waiting.send(verdict(resolved));
+            }
         }
         let open = self.state.turn.as_ref().map_or(0, |turn| turn.approvals.len());
         self.gauges.approvals.store(u32::try_from(open).unwrap_or(u32::MAX), Ordering::Relaxed);
