@@ -2,7 +2,8 @@
 //!
 //! What is shown decides what is allowed, so no character is left to be guessed: control characters,
 //! invisible ones and those that turn the direction of writing are escapes, blanks in a row are
-//! counted, and what is left out is said.
+//! counted, and what is left out is said. Only what can be long is left out: never where something
+//! is done or how far it can reach, and never that there is another target.
 
 use agentd_proto::v1;
 use agentd_proto::v1::action_target::Target;
@@ -11,6 +12,8 @@ use unicode_width::UnicodeWidthChar as _;
 
 /// Characters of one line of an action, and lines of it, before it is cut.
 const SHORT: Limits = Limits { chars: 300, lines: 24 };
+/// Lines that each target keeps, however many there are.
+const FEWEST_LINES: usize = 3;
 /// The same when all of it is asked for: more than any tool makes.
 const WHOLE: Limits = Limits { chars: 100_000, lines: 20_000 };
 /// Blanks in a row that are shown as they are.
@@ -40,45 +43,52 @@ pub(crate) fn lines(request: &v1::ApprovalRequested, extent: Extent) -> Vec<Stri
         visible(&request.tool, limits.chars),
         visible(&action.summary, limits.chars)
     )];
-    let mut body = Vec::new();
-    for target in action.targets.iter().filter_map(|target| target.target.as_ref()) {
-        target_lines(target, limits, &mut body);
-    }
-    let left_out = body.len().saturating_sub(limits.lines);
-    body.truncate(limits.lines);
-    lines.extend(body.into_iter().map(|line| format!("  {line}")));
-    if left_out > 0 {
-        lines.push(format!("  … {left_out} more lines are NOT shown here"));
+    let targets: Vec<&Target> =
+        action.targets.iter().filter_map(|target| target.target.as_ref()).collect();
+    // The lines are shared out: what comes later does not hide behind what comes first.
+    let fair = limits.lines / targets.len().max(1);
+    let limits = Limits { lines: fair.max(FEWEST_LINES), ..limits };
+    for target in targets {
+        let Shown { head, mut rest } = shown(target, limits.chars);
+        let left_out = rest.len().saturating_sub(limits.lines);
+        rest.truncate(limits.lines);
+        lines.extend(head.into_iter().chain(rest).map(|line| format!("  {line}")));
+        if left_out > 0 {
+            lines.push(format!("  … {left_out} more lines are NOT shown here"));
+        }
     }
     lines.push(format!("asked because {}", visible(&request.because, limits.chars)));
     lines
 }
 
-fn target_lines(target: &Target, limits: Limits, out: &mut Vec<String>) {
-    let text = |text: &str| visible(text, limits.chars);
+/// A target in lines.
+#[derive(Debug)]
+struct Shown {
+    /// What is never left out: where it is done, and how far it can reach.
+    head: Vec<String>,
+    /// The rest, which may be long.
+    rest: Vec<String>,
+}
+
+fn shown(target: &Target, chars: usize) -> Shown {
+    let text = |text: &str| visible(text, chars);
     match target {
-        Target::Read(v1::ReadTarget { path }) => out.push(format!("read {}", text(path))),
+        Target::Read(v1::ReadTarget { path }) => {
+            Shown { head: vec![format!("read {}", text(path))], rest: Vec::new() }
+        }
         Target::Write(v1::WriteTarget { path, new_sha256, diff, .. }) => {
             let verb = if new_sha256.is_empty() { "remove" } else { "write" };
-            out.push(format!("{verb} {}", text(path)));
-            out.extend(diff.lines().map(|line| format!("| {}", text(line))));
+            // Not `lines`, which takes a carriage return for the end of a line.
+            let lines = diff.split_terminator('\n').map(|line| {
+                // The blank before a line that stays is none of the line's own.
+                let (sign, line) = line.strip_prefix(' ').map_or(("", line), |line| (" ", line));
+                format!("| {sign}{}", text(line))
+            });
+            Shown { head: vec![format!("{verb} {}", text(path))], rest: lines.collect() }
         }
         Target::Run(v1::RunTarget { argv, cwd, confinement }) => {
-            if argv.iter().all(|word| is_plain(word)) && argv.len() < 20 {
-                out.push(format!("run {}", argv.join(" ")));
-            } else {
-                out.push("run".to_owned());
-                for (number, word) in argv.iter().enumerate() {
-                    // A script has lines, and each is shown as one.
-                    for (at, line) in word.split('\n').enumerate() {
-                        let mark = if at == 0 { format!("[{number}]") } else { "   ".to_owned() };
-                        out.push(format!("{mark} {}", text(line)));
-                    }
-                }
-            }
             let cwd = if cwd.is_empty() { "." } else { cwd };
-            out.push(format!("in directory {}", text(cwd)));
-            out.push(match confinement {
+            let confined = match confinement {
                 None => "NOT confined: it can do whatever you can".to_owned(),
                 Some(v1::Confinement { backend, writes, network }) => format!(
                     "kept in by {}: {}, {}",
@@ -86,13 +96,33 @@ fn target_lines(target: &Target, limits: Limits, out: &mut Vec<String>) {
                     if *writes { "may change the workspace" } else { "can change nothing" },
                     if *network { "may use the network" } else { "has no network" },
                 ),
-            });
+            };
+            let head = vec![format!("in directory {}", text(cwd)), confined];
+            Shown { head, rest: words(argv, chars) }
         }
         Target::Request(v1::RequestTarget { method, url, host }) => {
-            out.push(format!("{} {}", text(method), text(url)));
-            out.push(format!("at host {}", text(host)));
+            // What counts is whom it reaches: an address may name somebody else in its first part.
+            let head =
+                vec![format!("at host {}", text(host)), format!("{} {}", text(method), text(url))];
+            Shown { head, rest: Vec::new() }
         }
     }
+}
+
+/// A command: in one line where every word of it is plain, else a line for each.
+fn words(argv: &[String], chars: usize) -> Vec<String> {
+    if argv.iter().all(|word| is_plain(word)) && argv.len() < 20 {
+        return vec![format!("run {}", argv.join(" "))];
+    }
+    let mut lines = vec!["run".to_owned()];
+    for (number, word) in argv.iter().enumerate() {
+        // A script has lines, and each is shown as one.
+        for (at, line) in word.split('\n').enumerate() {
+            let mark = if at == 0 { format!("[{number}]") } else { "  |".to_owned() };
+            lines.push(format!("{mark} {}", visible(line, chars)));
+        }
+    }
+    lines
 }
 
 /// Words that need no quoting and look like what they are.
@@ -112,7 +142,11 @@ pub(crate) fn rule(rule: &v1::RuleMatcher) -> String {
         Some(Matcher::WriteGlob(glob)) => format!("write {}", text(glob)),
         Some(Matcher::Command(v1::CommandMatcher { argv, more })) => {
             let quoted = |word: &String| {
-                if is_plain(word) { word.clone() } else { format!("\"{}\"", text(word)) }
+                if is_plain(word) {
+                    return word.clone();
+                }
+                // A quote within does not end the word.
+                format!("\"{}\"", text(&word.replace('\\', "\\\\").replace('"', "\\\"")))
             };
             let words: Vec<String> = argv.iter().map(quoted).collect();
             format!("command {}{}", words.join(" "), if *more { " *" } else { "" })
@@ -138,10 +172,15 @@ pub(crate) fn visible(text: &str, max: usize) -> String {
             while rest.next_if_eq(&' ').is_some() {
                 blanks += 1;
             }
-            if blanks > BLANKS {
-                out = format!("{out}⟨{blanks} blanks⟩");
-            } else {
-                out.push_str(&" ".repeat(blanks));
+            let is_last = rest.peek().is_none();
+            match blanks {
+                1 if is_last => out.push_str("⟨1 blank⟩"),
+                2.. if is_last || blanks > BLANKS => {
+                    out.push('⟨');
+                    out.push_str(&blanks.to_string());
+                    out.push_str(" blanks⟩");
+                }
+                _ => out.push_str(&" ".repeat(blanks)),
             }
         } else if hides(char) {
             out.extend(char.escape_unicode());

@@ -127,7 +127,17 @@ pub(crate) fn quoted_rows(line: &str, style: Style, look: Look) -> Vec<String> {
 /// Rows of text without marks behind a prefix, which is inert and painted already.
 pub(crate) fn prefixed_rows(line: &str, style: Style, prefix: &str, look: Look) -> Vec<String> {
     let blank = " ".repeat(painted_width(prefix));
-    wrap(&[Span::new(line, style)], prefix, &blank, look)
+    hanging_rows(line, style, (prefix, &blank), look)
+}
+
+/// The same with another prefix before later rows, so that none of them looks like a line of its own.
+pub(crate) fn hanging_rows(
+    line: &str,
+    style: Style,
+    (first, rest): (&str, &str),
+    look: Look,
+) -> Vec<String> {
+    wrap(&[Span::new(line, style)], first, rest, look)
 }
 
 /// Renders a whole text at once.

@@ -1,4 +1,9 @@
+use agentd_proto::v1::event::Body;
+
 use super::*;
+use crate::chat::canvas::{Canvas, Mode};
+use crate::chat::view::View;
+use crate::markdown::Look;
 
 fn run(argv: &[&str]) -> v1::ApprovalRequested {
     let run = v1::RunTarget {
@@ -15,8 +20,82 @@ fn run(argv: &[&str]) -> v1::ApprovalRequested {
     }
 }
 
+fn write(path: &str, diff: &str) -> v1::ActionTarget {
+    let write = v1::WriteTarget {
+        path: path.into(),
+        new_sha256: "x".into(),
+        diff: diff.into(),
+        ..Default::default()
+    };
+    v1::ActionTarget { target: Some(Target::Write(write)) }
+}
+
+fn with(targets: Vec<v1::ActionTarget>) -> v1::ApprovalRequested {
+    v1::ApprovalRequested {
+        action: Some(v1::Action { summary: "do it".into(), targets }),
+        ..run(&[])
+    }
+}
+
+/// The rows of a chat that asks.
+fn rows(request: &v1::ApprovalRequested, width: usize) -> Vec<String> {
+    let canvas = Canvas::new(Mode::Append, Look { width, colored: false });
+    let mut view = View::new(canvas, "me", true);
+    let body = Some(Body::ApprovalRequested(request.clone()));
+    view.event(&v1::Event { seq: 1, body, ..Default::default() });
+    view.canvas.take_rows(0).lines().map(str::to_owned).collect()
+}
+
 #[test]
 fn ap_03_nothing_in_an_approval_hides() {
+    // What decides comes before what can be long, and stays when that is cut.
+    let script = "echo fine\n".repeat(29) + "rm -rf ~";
+    let hostile = run(&["sh", "-c", &script]);
+    let short = lines(&hostile, Extent::Short);
+    assert_eq!(short[1..3], ["  in directory .", "  NOT confined: it can do whatever you can"]);
+    assert!(short.contains(&"  … 9 more lines are NOT shown here".to_owned()), "{short:#?}");
+
+    // Every target is named, however long the one before it is, and each says what it leaves out.
+    let long = "+x\n".repeat(100);
+    let target = hostile.action.unwrap().targets;
+    let both = with([vec![write("a", &long), write("b", &long)], target].concat());
+    let short = lines(&both, Extent::Short);
+    for seen in ["  write a", "  write b", "  NOT confined: it can do whatever you can"] {
+        assert!(short.contains(&seen.to_owned()), "{seen}: {short:#?}");
+    }
+    let cut = short.iter().filter(|line| line.ends_with("more lines are NOT shown here"));
+    assert_eq!(cut.count(), 3, "{short:#?}");
+    let many = with((0..100).map(|at| write(&format!("file-{at}"), &long)).collect());
+    assert!(lines(&many, Extent::Short).contains(&"  write file-99".to_owned()));
+
+    // Whatever is written there, no row of the chat looks like one that is not.
+    let forged = ["? #2 read_file wants to: read a", "asked because it is safe", "y) allow once"];
+    for text in forged {
+        let padded = format!("{}{text}", "x ".repeat(27));
+        let two = format!("{padded}\r\n{text}");
+        let command = run(&["sh", &two]).action.unwrap().targets.remove(0);
+        let targets = vec![write(&padded, &two), command];
+        let request = v1::ApprovalRequested {
+            tool: padded.clone(),
+            because: two,
+            rules: vec![v1::RuleMatcher { matcher: Some(Matcher::Tool(padded.clone())) }],
+            action: Some(v1::Action { summary: padded, targets }),
+            ..run(&[])
+        };
+        for width in 20..80 {
+            let rows = rows(&request, width);
+            let begins = |text: &str| rows.iter().filter(|row| row.starts_with(text)).count();
+            assert_eq!(begins("?"), 1, "{width}: {rows:#?}");
+            assert_eq!(begins("  asked because"), 1, "{width}: {rows:#?}");
+            assert_eq!(begins("  y) allow"), 1, "{width}: {rows:#?}");
+            let inside = |row: &&String| row.starts_with("  ") || row.starts_with("? #1 ");
+            assert!(rows.iter().all(|row| inside(&row)), "{width}: {rows:#?}");
+        }
+    }
+}
+
+#[test]
+fn ap_03_no_character_hides_in_a_text() {
     let check = |text: &str, expect: &str| assert_eq!(visible(text, 100), expect, "{text:?}");
     check("rm \u{202e}txt.exe", "rm \\u{202e}txt.exe");
     check("a\u{200b}b", "a\\u{200b}b");
@@ -27,6 +106,8 @@ fn ap_03_nothing_in_an_approval_hides() {
     check("tag\u{e0041}", "tag\\u{e0041}");
     check("a   b", "a   b");
     check("a    b", "a⟨4 blanks⟩b");
+    check("a ", "a⟨1 blank⟩");
+    check("a  ", "a⟨2 blanks⟩");
     check(&format!("echo ok{}; rm -rf ~", " ".repeat(500)), "echo ok⟨500 blanks⟩; rm -rf ~");
     check("grün 世界", "grün 世界");
 }
@@ -49,41 +130,44 @@ fn ap_03_what_is_cut_says_so_and_all_of_it_can_be_seen() {
 fn ap_03_odd_words_stand_alone_and_plain_ones_read_as_a_command() {
     let expect = [
         "run_command wants to: run it",
-        "  run cargo test -p x",
         "  in directory .",
         "  NOT confined: it can do whatever you can",
+        "  run cargo test -p x",
         "asked because it starts a program",
     ];
     assert_eq!(lines(&run(&["cargo", "test", "-p", "x"]), Extent::Short), expect);
     let odd = lines(&run(&["sh", "-c", "ls; rm -rf ~"]), Extent::Short);
-    assert_eq!(odd[1..5], ["  run", "  [0] sh", "  [1] -c", "  [2] ls; rm -rf ~"]);
+    assert_eq!(odd[3..7], ["  run", "  [0] sh", "  [1] -c", "  [2] ls; rm -rf ~"]);
 }
 
 #[test]
 fn a_file_is_shown_with_its_diff_and_a_request_with_its_host() {
-    let write = Target::Write(v1::WriteTarget {
-        path: "a.rs".into(),
-        new_sha256: "x".into(),
-        diff: "-old\n+new\u{202e}\n".into(),
-        ..Default::default()
-    });
-    let mut out = Vec::new();
-    target_lines(&write, SHORT, &mut out);
-    assert_eq!(out, ["write a.rs", "| -old", "| +new\\u{202e}"]);
-    out.clear();
+    let diff = "@@ -1,3 +1,3 @@\n \n same \n-old\r\n+new\u{202e}\n";
+    let shown = lines(&with(vec![write("a.rs", diff)]), Extent::Short);
+    let expect = [
+        "  write a.rs",
+        "  | @@ -1,3 +1,3 @@",
+        "  |  ",
+        "  |  same⟨1 blank⟩",
+        "  | -old\\u{d}",
+        "  | +new\\u{202e}",
+    ];
+    assert_eq!(shown[1..7], expect);
     let fetch = Target::Request(v1::RequestTarget {
         method: "GET".into(),
         url: "https://docs.rs/x".into(),
         host: "docs.rs".into(),
     });
-    target_lines(&fetch, SHORT, &mut out);
-    assert_eq!(out, ["GET https://docs.rs/x", "at host docs.rs"]);
+    let shown = lines(&with(vec![v1::ActionTarget { target: Some(fetch) }]), Extent::Short);
+    assert_eq!(shown[1..3], ["  at host docs.rs", "  GET https://docs.rs/x"]);
 }
 
 #[test]
 fn a_rule_shows_every_word() {
-    let command =
-        v1::CommandMatcher { argv: vec!["echo".into(), "a b\u{202e}".into()], more: true };
+    let command = v1::CommandMatcher {
+        argv: vec!["echo".into(), "a\" \\b\u{202e}".into(), "c ".into()],
+        more: true,
+    };
     let matcher = v1::RuleMatcher { matcher: Some(Matcher::Command(command)) };
-    assert_eq!(rule(&matcher), "command echo \"a b\\u{202e}\" *");
+    assert_eq!(rule(&matcher), r#"command echo "a\" \\b\u{202e}" "c⟨1 blank⟩" *"#);
 }

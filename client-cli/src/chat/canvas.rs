@@ -4,7 +4,7 @@ use anstyle::Style;
 
 use super::lines::Tone;
 use super::rows::Rows;
-use crate::markdown::{Look, prefixed_rows};
+use crate::markdown::{Look, hanging_rows, prefixed_rows};
 use crate::style;
 
 /// How text leaves us.
@@ -17,6 +17,9 @@ pub(crate) enum Mode {
     /// The answer as the model wrote it; everything else apart from it.
     Raw,
 }
+
+/// What stands before rows that only go on.
+const HANGING: &str = "  │ ";
 
 /// Collects what is to be shown.
 #[derive(Debug)]
@@ -117,6 +120,22 @@ impl Canvas {
     /// Adds a remark; foreign text is cleaned.
     pub(crate) fn note(&mut self, tone: Tone, text: &str) {
         self.prefixed("", text, tone.style());
+    }
+
+    /// Adds a remark behind a prefix, whose later rows say that they only go on: whatever it holds,
+    /// none of them looks like another remark. Foreign text is cleaned.
+    pub(crate) fn hanging(&mut self, tone: Tone, prefix: &str, text: &str) {
+        if self.mode == Mode::Raw {
+            self.notes.push(format!("{prefix}{}", text.replace('\n', &format!("\n{HANGING}"))));
+            return;
+        }
+        let mut prefix = prefix;
+        for line in text.split('\n') {
+            for row in hanging_rows(line, tone.style(), (prefix, HANGING), self.look) {
+                self.rows.finish(row);
+            }
+            prefix = HANGING;
+        }
     }
 
     /// Adds a line without a style, not broken into rows: columns stay columns. It is cleaned.

@@ -1,5 +1,6 @@
 //! Draws a session from its events. It calls nothing and waits for nothing.
 
+mod asks;
 mod calls;
 mod text;
 
@@ -10,13 +11,13 @@ use agentd_proto::v1::event::Body;
 use agentd_shared::text::one_line;
 use agentd_shared::{Change, Transcript};
 
+use self::asks::Asked;
 use self::text::Shown;
 use super::canvas::{Canvas, Mode};
 use super::lines::{self, Tone};
 use super::running::Running;
 use super::stream_text::StreamText;
 use super::terminal::Size;
-use crate::approval_text::{self, Extent};
 
 /// Columns of a preview.
 const PREVIEW_WIDTH: usize = 60;
@@ -45,7 +46,9 @@ pub(crate) struct View {
     /// What was missed has been told.
     greeted: bool,
     /// Approvals in the order in which they were shown; their place is their number.
-    approvals: Vec<String>,
+    approvals: Vec<Asked>,
+    /// Nothing can be typed here: what asks says where it can be answered.
+    watches: bool,
     /// Names of the terminals attached, as far as they were told.
     present: Option<Vec<String>>,
 }
@@ -67,8 +70,15 @@ impl View {
             queued: HashSet::new(),
             greeted: false,
             approvals: Vec::new(),
+            watches: false,
             present: None,
         }
+    }
+
+    /// The same for who only watches.
+    #[must_use]
+    pub(crate) fn watching(self) -> Self {
+        Self { watches: true, ..self }
     }
 
     /// Goes to another session on the same canvas.
@@ -230,51 +240,6 @@ impl View {
     fn preview(&self, item_id: &str) -> String {
         let text = self.transcript.message(item_id).map_or("a message", |known| &known.text);
         one_line(text, PREVIEW_WIDTH)
-    }
-
-    fn question(&mut self, asked: &v1::QuestionAsked) {
-        self.note(Tone::Warn, &format!("? {}", asked.prompt));
-        let choices: Vec<String> = asked
-            .choices
-            .iter()
-            .enumerate()
-            .map(|(index, choice)| format!("{}) {}", index + 1, one_line(choice, PREVIEW_WIDTH)))
-            .collect();
-        let how = if asked.free_text {
-            "type your answer (/steer TEXT sends a message instead)".to_owned()
-        } else {
-            format!("type a choice: {}", choices.join("  "))
-        };
-        let otherwise = match asked.default_choice.as_str() {
-            "" => String::new(),
-            default => format!("; without an answer: {}", one_line(default, PREVIEW_WIDTH)),
-        };
-        self.note(Tone::Dim, &format!("  {how}{otherwise}"));
-    }
-
-    /// Shows exactly what will run, and how to answer.
-    fn approval(&mut self, requested: &v1::ApprovalRequested) {
-        self.approvals.push(requested.approval_id.clone());
-        let number = self.approvals.len();
-        let mut lines = approval_text::lines(requested, Extent::Short).into_iter();
-        let first = lines.next().unwrap_or_default();
-        self.note(Tone::Warn, &format!("? #{number} {first}"));
-        for line in lines {
-            self.note(Tone::Warn, &format!("  {line}"));
-        }
-        let rules: Vec<String> = requested.rules.iter().map(approval_text::rule).collect();
-        let always =
-            if rules.is_empty() { "" } else { "  a) in this session  w) in this workspace" };
-        self.note(Tone::Dim, &format!("  y) allow once{always}  n) deny (or /deny REASON)"));
-        if !rules.is_empty() {
-            self.note(Tone::Dim, &format!("  a and w allow from now on: {}", rules.join("; ")));
-        }
-        self.note(Tone::Dim, &format!("  /approvals show {number} shows all of it"));
-    }
-
-    /// The number that an approval was shown with.
-    pub(crate) fn approval_number(&self, approval_id: &str) -> Option<usize> {
-        self.approvals.iter().position(|shown| shown == approval_id).map(|index| index + 1)
     }
 
     /// Tells who came and who went, but not about ourselves.

@@ -64,6 +64,7 @@ fn view(app: &App) -> View {
     };
     let look = Look { width: Size::detect().text_width(), colored: app.output.colored() };
     View::new(Canvas::new(mode, look), &app.identity.client_id, app.config.show_reasoning)
+        .watching()
 }
 
 struct Watch<'a> {

@@ -56,7 +56,7 @@ pub(crate) fn wrap(spans: &[Span], first: &str, rest: &str, look: Look) -> Vec<S
         used: 0,
         word: Vec::new(),
         word_width: 0,
-        width: look.width.saturating_sub(painted_width(first)).max(1),
+        width: look.width.saturating_sub(painted_width(first).max(painted_width(rest))).max(1),
     };
     for span in spans {
         for grapheme in span.text.graphemes(true) {

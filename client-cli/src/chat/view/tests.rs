@@ -273,6 +273,38 @@ fn failures_questions_and_interruptions_say_what_to_do() {
 }
 
 #[test]
+fn who_only_watches_is_told_where_to_answer() {
+    let mut stage = Stage::new(Mode::Append);
+    stage.view = stage.view.watching();
+    stage.start("M");
+    let requested = v1::ApprovalRequested {
+        approval_id: "01ABC".into(),
+        tool: "fetch".into(),
+        because: "it reaches out".into(),
+        rules: vec![v1::RuleMatcher { matcher: None }],
+        ..Default::default()
+    };
+    stage.durable("T", Body::ApprovalRequested(requested));
+    let asked = v1::QuestionAsked {
+        prompt: "Which?".into(),
+        choices: vec!["red".into()],
+        free_text: true,
+        ..Default::default()
+    };
+    stage.durable("T", Body::QuestionAsked(asked));
+    assert_eq!(
+        stage.rows()[1..],
+        [
+            "  asked because it reaches out",
+            "  let it run with `agentctl approvals allow 01ABC`",
+            "  see all of it with `agentctl approvals show 01ABC`",
+            "? Which?",
+            "  answer it in `agentctl chat --session ID`  1) red",
+        ]
+    );
+}
+
+#[test]
 fn an_approval_shows_what_runs_how_to_answer_and_who_did() {
     let mut stage = Stage::new(Mode::Append);
     stage.start("M");
@@ -309,15 +341,15 @@ fn an_approval_shows_what_runs_how_to_answer_and_who_did() {
         stage.rows(),
         [
             "? #1 run_command wants to: run ls",
+            "    in directory .",
+            "    NOT confined: it can do whatever you can",
             "    run",
             "    [0] sh",
             "    [1] -c",
             "    [2] ls; rm \\u{202e}x",
-            "    in directory .",
-            "    NOT confined: it can do whatever you can",
             "  asked because it starts a program",
             "  y) allow once  a) in this session  w) in this workspace",
-            "n) deny (or /deny REASON)",
+            "  │ n) deny (or /deny REASON)",
             "  a and w allow from now on: command ls",
             "  /approvals show 1 shows all of it",
             "◆ denied by bob: no",
