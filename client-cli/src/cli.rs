@@ -335,6 +335,8 @@ mod tests {
         check("agentctl tools run calculator expression=1+1 --yes", true);
         check("agentctl tools run calculator a=1 --json-args {}", false);
         check("agentctl tools run time --session last --workspace .", false);
+        check("agentctl send --yes hi", true);
+        check("agentctl send --yes --no-wait hi", false);
         check("agentctl undo --change 0", false);
         check("agentctl undo last --change 2 --yes", true);
         check("agentctl config show", true);

@@ -2,9 +2,11 @@
 
 use agentd_proto::v1;
 use clap::ValueEnum as _;
+use tokio::time::Instant;
 
 use super::conversation::Conversation;
 use super::lines::{Tone, mode_name};
+use super::view::View;
 use crate::approval_text::{self, Extent};
 use crate::cli::{ModeArg, Wishes, WorkArg};
 use crate::command::approvals::{self, Answer};
@@ -48,6 +50,26 @@ fn numbered(argument: &str) -> (Option<usize>, &str) {
     }
 }
 
+/// What is said to who lets something run without naming it, before it can have been read.
+fn too_soon(
+    view: &View,
+    approval_id: &str,
+    answer: Answer<'_>,
+    typed_at: Instant,
+) -> Option<String> {
+    let allows = answer.decision == v1::ApprovalDecision::Allow;
+    if !allows || view.can_have_been_read(approval_id, typed_at) {
+        return None;
+    }
+    let key = match answer.scope {
+        v1::ApprovalScope::Session => 'a',
+        v1::ApprovalScope::Workspace => 'w',
+        v1::ApprovalScope::Once | v1::ApprovalScope::Unspecified => 'y',
+    };
+    let number = view.approval_number(approval_id).unwrap_or_default();
+    Some(format!("just asked: say `{key} {number}` if this is what you mean"))
+}
+
 impl Conversation<'_> {
     /// What a line says to an approval; none when it is something else, or nothing waits.
     pub(super) fn approval_key(&self, text: &str) -> Option<Key> {
@@ -78,33 +100,20 @@ impl Conversation<'_> {
         self.answer_approval(number, Answer { decision, scope, reason }).await
     }
 
-    /// Lets the calls run that our own turns ask for.
-    pub(super) async fn say_yes(&mut self) {
-        for approval_id in self.yes.as_mut().map(std::mem::take).unwrap_or_default() {
-            // What is shown again after a lost connection may have its answer.
-            let mut open = self.view.transcript.open_approvals();
-            if !open.any(|(_, open)| open.approval_id == approval_id) {
-                continue;
-            }
-            drop(open);
-            let author = self.app.author();
-            let (client, session_id) = (&self.client, &self.session_id);
-            let sent = approvals::send(client, author, session_id, &approval_id, Answer::YES);
-            if sent.await.is_err() {
-                self.view.aside(Tone::Warn, "the yes was not taken: somebody else was first");
-            }
-        }
-    }
-
     async fn answer_approval(
         &mut self,
         number: Option<usize>,
         answer: Answer<'_>,
     ) -> Result<(), Failure> {
-        let Some(approval_id) = self.pick_approval(number).map(|open| open.approval_id.clone())
-        else {
+        let Some(open) = self.pick_approval(number) else { return Ok(()) };
+        let approval_id = open.approval_id;
+        if number.is_none()
+            && let Some(warning) = too_soon(&self.view, &approval_id, answer, Instant::now())
+        {
+            self.view.aside(Tone::Warn, &warning);
+            self.script_failed(Exit::Usage);
             return Ok(());
-        };
+        }
         let author = self.app.author();
         approvals::send(&self.client, author, &self.session_id, &approval_id, answer).await
     }
@@ -217,6 +226,40 @@ mod tests {
         check("yes please", None);
         check("y 1 2", None);
         check("maybe", None);
+    }
+
+    #[test]
+    fn who_lets_something_run_before_it_can_have_been_read_has_to_name_it() {
+        use std::time::Duration;
+
+        use crate::chat::canvas::{Canvas, Mode};
+        use crate::markdown::Look;
+
+        let canvas = Canvas::new(Mode::Append, Look { width: 60, colored: false });
+        let mut view = View::new(canvas, "me", true);
+        let before = Instant::now();
+        for (seq, id) in [(1, "A"), (2, "B")] {
+            let asked = v1::ApprovalRequested { approval_id: id.into(), ..Default::default() };
+            let body = Some(v1::event::Body::ApprovalRequested(asked));
+            view.event(&v1::Event { seq, body, ..Default::default() });
+        }
+        let after = Instant::now();
+        let warning = |scope: v1::ApprovalScope, typed_at: Instant| {
+            too_soon(&view, "B", Answer { scope, ..Answer::YES }, typed_at)
+        };
+        for (scope, say) in [
+            (v1::ApprovalScope::Once, "say `y 2`"),
+            (v1::ApprovalScope::Session, "say `a 2`"),
+            (v1::ApprovalScope::Workspace, "say `w 2`"),
+        ] {
+            for typed_at in [before, before + Duration::from_millis(999)] {
+                let warning = warning(scope, typed_at).unwrap();
+                assert!(warning.contains(say), "{warning}");
+            }
+            assert_eq!(warning(scope, after + Duration::from_secs(1)), None);
+        }
+        let no = Answer { decision: v1::ApprovalDecision::Deny, ..Answer::YES };
+        assert_eq!(too_soon(&view, "B", no, before), None);
     }
 
     #[test]

@@ -17,6 +17,7 @@ use super::position::first_position;
 use super::screen::Live;
 use super::terminal::{Size, TerminalGuard};
 use super::view::View;
+use super::yes::Yes;
 use crate::app::{App, lost, rpc_failure};
 use crate::exit::{Exit, Failure};
 use crate::follow::Follow;
@@ -41,6 +42,7 @@ enum Wake {
     Input(Input),
     Frame,
     Spin,
+    Yes,
     Stop(Stop),
 }
 
@@ -51,11 +53,12 @@ pub(crate) struct Conversation<'a> {
     pub(super) session_id: String,
     pub(super) view: View,
     pub(super) vocabulary: SharedVocabulary,
-    /// Our own messages whose turns have not ended.
+    /// Our own messages whose turns go on.
     pub(super) pending: Vec<Follow>,
-    /// What turns ask that our own messages began, when it is answered with yes unseen; none: users
-    /// are asked.
-    pub(super) yes: Option<Vec<String>>,
+    /// Those whose turns stand still until a question is answered.
+    pub(super) asked: Vec<Follow>,
+    /// What is answered with yes unseen; none: users are asked.
+    pub(super) yes: Option<Yes>,
     /// Set when it is time to go.
     pub(super) leaving: bool,
     stream: AttachStream,
@@ -124,7 +127,8 @@ impl<'a> Conversation<'a> {
             view,
             vocabulary,
             pending: Vec::new(),
-            yes: yes.then(Vec::new),
+            asked: Vec::new(),
+            yes: yes.then(Yes::default),
             leaving: false,
             stream: app.attach(&client, &chosen.session_id, position),
             live,
@@ -187,6 +191,7 @@ impl<'a> Conversation<'a> {
                 Wake::Input(input) => self.on_input(input, signals).await?,
                 Wake::Frame => {}
                 Wake::Spin => self.view.spin(),
+                Wake::Yes => self.say_yes().await,
                 Wake::Stop(Stop::Interrupt) => self.interrupt(signals).await?,
                 Wake::Stop(Stop::Terminate | Stop::Hangup) => self.leave_at_once(),
             }
@@ -199,6 +204,7 @@ impl<'a> Conversation<'a> {
         let live = self.live.as_ref().filter(|live| live.ready && !live.printing);
         let frame = live.filter(|_| self.view.is_due()).map(|live| live.next_frame);
         let spin = live.filter(|_| self.view.spins()).map(|live| live.next_frame + card::SPIN);
+        let retry = self.yes.as_ref().and_then(Yes::retry_at);
         let reads_pipe = !self.scripted || self.pending.is_empty();
         tokio::select! {
             stop = signals.next() => Wake::Stop(stop),
@@ -206,6 +212,7 @@ impl<'a> Conversation<'a> {
             input = next_line(self.pipe.as_mut()), if reads_pipe => Wake::Input(input),
             () = sleep_until(frame), if frame.is_some() => Wake::Frame,
             () = sleep_until(spin), if spin.is_some() => Wake::Spin,
+            () = sleep_until(retry), if retry.is_some() => Wake::Yes,
             event = self.stream.next() => Wake::Attach(event),
         }
     }
@@ -344,21 +351,11 @@ impl<'a> Conversation<'a> {
     }
 
     fn on_event(&mut self, event: &v1::Event) {
-        let mut outcomes = Vec::new();
-        if let Some(asked) = &mut self.yes {
-            let ours = self.pending.iter().find_map(|follow| follow.asks(event));
-            asked.extend(ours.map(|ours| ours.approval_id.clone()));
+        if let Some(yes) = &mut self.yes {
+            let mut ours = self.pending.iter().chain(&self.asked);
+            yes.asked(ours.find_map(|follow| follow.asks(event)));
         }
-        self.pending.retain_mut(|follow| match follow.on(event) {
-            Some(outcome) => {
-                outcomes.push(outcome.exit());
-                false
-            }
-            None => true,
-        });
-        if let Some(worst) = outcomes.into_iter().find(|exit| *exit != Exit::Ok) {
-            self.script_failed(worst);
-        }
+        self.follow(event);
         self.view.event(event);
         self.vocabulary_is_stale |= event.seq > 0;
         if self.view.transcript.needs_resync() {
@@ -395,6 +392,8 @@ impl<'a> Conversation<'a> {
         self.session_id.clone_from(&chosen.session_id);
         self.view.switch();
         self.pending.clear();
+        self.asked.clear();
+        self.yes = self.yes.take().map(|_| Yes::default());
         // At the end: who does not wait for it is there all the same.
         if let Some(left) = left {
             left.leave(seen).await;

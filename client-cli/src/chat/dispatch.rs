@@ -152,6 +152,7 @@ impl Conversation<'_> {
             self.view.aside(Tone::Dim, "no question is open");
             return Ok(());
         };
+        let turn_id = question.turn_id.clone();
         let request = v1::AnswerQuestionRequest {
             session_id: self.session_id.clone(),
             question_id: question.question_id.clone(),
@@ -160,7 +161,9 @@ impl Conversation<'_> {
         };
         let mut turn = self.client.turn();
         let answer = turn.answer_question(with_deadline(request, PATIENCE)).await;
-        answer.map(drop).map_err(|status| rpc_failure("cannot answer the question", status))
+        answer.map_err(|status| rpc_failure("cannot answer the question", status))?;
+        self.goes_on(&turn_id);
+        Ok(())
     }
 
     /// Cancels the turn that runs or waits.

@@ -49,7 +49,7 @@ pub(crate) struct SendArgs {
     #[arg(long, value_name = "DURATION", value_parser = crate::duration::parse)]
     pub(crate) ttl: Option<Duration>,
     /// Let everything run that the turns of its own messages ask for; those of others are left to them
-    #[arg(long)]
+    #[arg(long, conflicts_with = "no_wait")]
     pub(crate) yes: bool,
     /// Print events as JSON Lines
     #[arg(long)]

@@ -3,6 +3,7 @@
 use std::process::{Output, Stdio};
 
 use agentd_testkit::{Home, LlmServer, Reply};
+use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 
 use crate::two_terminals::{agentd, agentd_program, chat, leave};
@@ -136,5 +137,37 @@ async fn ap_02_a_script_that_says_yes_lets_its_own_calls_run_and_one_that_does_n
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let written = std::fs::read_to_string(daemon.home().workspace().join("yes.txt"));
     assert_eq!(written.unwrap(), "x", "{output:?}");
+    daemon.terminate().await;
+}
+
+/// Runs a chat whose stdin is a script.
+async fn script(home: &Home, arguments: &[&str], lines: &str) -> Output {
+    let mut chat = agentctl(home, &[&["chat"], arguments].concat());
+    chat.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut chat = chat.spawn().unwrap();
+    chat.stdin.take().unwrap().write_all(lines.as_bytes()).await.unwrap();
+    chat.wait_with_output().await.unwrap()
+}
+
+#[tokio::test]
+async fn ap_02_a_chat_that_says_yes_goes_on_saying_it_after_its_turn_has_asked_something() {
+    let llm = LlmServer::start().await;
+    let daemon = agentd().llm(&llm).set("permission.mode", "ask");
+    let daemon = daemon.set("session.rounds_limit", 2).start().await;
+    let write = |path: &str| {
+        Reply::tool_call("write_file", &format!(r#"{{"path":"{path}","content":"x"}}"#))
+    };
+    for reply in [write("one.txt"), write("two.txt"), write("three.txt"), Reply::text("done")] {
+        llm.push(reply);
+    }
+    let output = script(daemon.home(), &["--new", "--yes"], "write it\ncontinue\n").await;
+    let said = str::from_utf8(&output.stderr).unwrap();
+    assert!(said.contains("type a choice: 1) continue"), "{said}");
+    for path in ["one.txt", "two.txt", "three.txt"] {
+        assert!(daemon.home().workspace().join(path).exists(), "{path}: {output:?}");
+    }
+    assert_eq!(str::from_utf8(&output.stdout).unwrap(), "done\n", "it waits for the end");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(llm.violations(), Vec::<String>::new());
     daemon.terminate().await;
 }
