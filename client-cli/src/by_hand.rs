@@ -49,7 +49,10 @@ pub(crate) trait Audience {
     ///
     /// # Errors
     /// When nobody can be asked.
-    fn approve(&mut self, planned: &v1::PlannedCall) -> Result<bool, Failure>;
+    fn approve(
+        &mut self,
+        planned: &v1::PlannedCall,
+    ) -> impl Future<Output = Result<bool, Failure>> + Send;
 
     /// Something that the tool shows.
     ///
@@ -79,7 +82,7 @@ pub(crate) async fn run(
             place: Some(call.place.clone()),
             tool: call.tool.clone(),
             arguments_json: call.arguments_json.clone(),
-            approved_fingerprint: std::mem::take(&mut approved),
+            approved_fingerprint: approved.clone(),
             author: Some(call.author.clone()),
         };
         let failed = |status| rpc_failure(&format!("cannot run {}", call.tool), status);
@@ -101,19 +104,38 @@ pub(crate) async fn run(
             }
         }
         let Some(planned) = planned else { break };
-        match planned.permission() {
-            v1::CallPermission::Deny => return Ok(Outcome::Denied(planned)),
-            v1::CallPermission::Ask if audience.approve(&planned)? => {
-                approved = planned.fingerprint;
-            }
-            v1::CallPermission::Ask => return Ok(Outcome::NotApproved),
-            // It was running and the daemon has stopped.
-            v1::CallPermission::Allow | v1::CallPermission::Unspecified => break,
+        match after(&planned, &approved) {
+            After::Denied => return Ok(Outcome::Denied(planned)),
+            After::Ask if audience.approve(&planned).await? => approved = planned.fingerprint,
+            After::Ask => return Ok(Outcome::NotApproved),
+            After::CutOff => break,
         }
     }
     Err(Failure::new(Exit::Failed, format!("{} was not run to its end", call.tool))
         .because("the daemon stopped, or what would have run kept changing")
         .hint("look at what it has done, and try again"))
+}
+
+/// What comes after a call that was planned and has no result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum After {
+    Denied,
+    Ask,
+    /// It was running and the daemon has stopped.
+    CutOff,
+}
+
+/// `approved` is the fingerprint of what was approved for the call; nothing: none was.
+fn after(planned: &v1::PlannedCall, approved: &str) -> After {
+    match planned.permission() {
+        v1::CallPermission::Deny => After::Denied,
+        // What was approved has run, or some of it: nobody has approved that it runs twice.
+        v1::CallPermission::Ask if !approved.is_empty() && planned.fingerprint == approved => {
+            After::CutOff
+        }
+        v1::CallPermission::Ask => After::Ask,
+        v1::CallPermission::Allow | v1::CallPermission::Unspecified => After::CutOff,
+    }
 }
 
 /// Exactly what will run, in lines.
@@ -173,5 +195,27 @@ pub(crate) fn not_run(outcome: &Outcome, tool: &str) -> Option<Failure> {
             Failure::new(Exit::Failed, format!("{tool} may not run")).because(&planned.because),
         ),
         Outcome::NotApproved => Some(Failure::new(Exit::Failed, format!("{tool} was not run"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_approved_and_cut_off_is_not_run_again() {
+        let check = |permission: v1::CallPermission, approved: &str, expect: After| {
+            let planned = v1::PlannedCall {
+                permission: permission.into(),
+                fingerprint: "now".into(),
+                ..Default::default()
+            };
+            assert_eq!(after(&planned, approved), expect, "{permission:?} {approved:?}");
+        };
+        check(v1::CallPermission::Ask, "", After::Ask);
+        check(v1::CallPermission::Ask, "before", After::Ask);
+        check(v1::CallPermission::Ask, "now", After::CutOff);
+        check(v1::CallPermission::Allow, "", After::CutOff);
+        check(v1::CallPermission::Deny, "now", After::Denied);
     }
 }

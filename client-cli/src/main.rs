@@ -10,6 +10,7 @@ mod by_hand;
 mod chat;
 mod cli;
 mod command;
+mod confirm;
 mod duration;
 mod exit;
 mod follow;

@@ -1,7 +1,5 @@
 //! Who makes a call on the command line: asked on the terminal, told there or as JSON.
 
-use std::io::{BufRead as _, IsTerminal as _};
-
 use agentd_proto::v1;
 
 use crate::app::App;
@@ -9,6 +7,7 @@ use crate::approval_text::Extent;
 use crate::by_hand::{self, Audience};
 use crate::chat::card;
 use crate::chat::terminal::Size;
+use crate::confirm::confirm;
 use crate::exit::{Exit, Failure};
 use crate::json::StepView;
 use crate::markdown::Look;
@@ -21,6 +20,10 @@ pub(crate) struct TerminalAudience<'a> {
     yes: bool,
     /// Steps are printed as JSON Lines.
     json: bool,
+    /// What will run is told also when nothing has to be asked for.
+    tells_plan: bool,
+    /// Fingerprint of what was told last.
+    told: Option<String>,
     planned: Option<v1::PlannedCall>,
     /// The tool has shown something, and with that its result.
     has_shown: bool,
@@ -30,33 +33,54 @@ pub(crate) struct TerminalAudience<'a> {
 impl<'a> TerminalAudience<'a> {
     /// Nothing told yet.
     pub(crate) fn new(app: &'a App, yes: bool, json: bool) -> Self {
-        Self { app, yes, json, planned: None, has_shown: false, in_line: false }
+        Self {
+            app,
+            yes,
+            json,
+            tells_plan: false,
+            told: None,
+            planned: None,
+            has_shown: false,
+            in_line: false,
+        }
+    }
+
+    /// The same for a user who does not know what the call will do.
+    #[must_use]
+    pub(crate) fn telling_plan(self) -> Self {
+        Self { tells_plan: true, ..self }
+    }
+
+    /// Tells what will run, once.
+    fn tell(&mut self, planned: &v1::PlannedCall) {
+        let fingerprint = Some(planned.fingerprint.clone());
+        if self.told != fingerprint {
+            self.told = fingerprint;
+            for line in by_hand::plan_lines(planned, Extent::Whole) {
+                self.app.output.note(&line);
+            }
+        }
     }
 }
 
 impl Audience for TerminalAudience<'_> {
     fn planned(&mut self, planned: &v1::PlannedCall) -> Result<(), Failure> {
         self.planned = Some(planned.clone());
-        if self.json { self.app.output.json_line(&StepView::from(planned)) } else { Ok(()) }
+        if self.json {
+            return self.app.output.json_line(&StepView::from(planned));
+        }
+        if self.tells_plan && planned.permission() != v1::CallPermission::Deny {
+            self.tell(planned);
+        }
+        Ok(())
     }
 
-    fn approve(&mut self, planned: &v1::PlannedCall) -> Result<bool, Failure> {
+    async fn approve(&mut self, planned: &v1::PlannedCall) -> Result<bool, Failure> {
         if self.yes {
             return Ok(true);
         }
-        for line in by_hand::plan_lines(planned, Extent::Whole) {
-            self.app.output.note(&line);
-        }
-        if !std::io::stdin().is_terminal() {
-            return Err(Failure::new(Exit::Usage, "this call needs a yes")
-                .because("stdin is not a terminal, so nobody can be asked")
-                .hint("add --yes"));
-        }
-        self.app.output.ask("Run it? [y/N]");
-        let mut answer = String::new();
-        let read = std::io::stdin().lock().read_line(&mut answer);
-        read.map_err(|error| Failure::new(Exit::Failed, "cannot read the answer").because(error))?;
-        Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+        self.tell(planned);
+        confirm(self.app, "this call", "Run it?").await
     }
 
     fn shown(&mut self, text: &str) -> Result<(), Failure> {

@@ -20,7 +20,7 @@ impl Audience for Typed {
         Ok(())
     }
 
-    fn approve(&mut self, _planned: &v1::PlannedCall) -> Result<bool, Failure> {
+    async fn approve(&mut self, _planned: &v1::PlannedCall) -> Result<bool, Failure> {
         Ok(true)
     }
 

@@ -35,7 +35,8 @@ pub(super) async fn run(args: &UndoArgs, app: &App) -> Result<Exit, Failure> {
     let client = app.client().await?;
     let session_id = ids::resolve(&client, &args.session).await?;
     let call = call(session_id, args.change, app);
-    tools::make(app, &client, &call, TerminalAudience::new(app, args.yes, args.json)).await
+    let audience = TerminalAudience::new(app, args.yes, args.json).telling_plan();
+    tools::make(app, &client, &call, audience).await
 }
 
 /// The call that takes a change of a session back.

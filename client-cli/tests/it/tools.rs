@@ -2,7 +2,7 @@
 
 use std::process::{Output, Stdio};
 
-use agentd_testkit::{Home, LlmServer, Reply};
+use agentd_testkit::{Home, LlmServer, Pty, Reply};
 use tokio::process::Command;
 
 use crate::two_terminals::{agentd, agentd_program, chat, leave};
@@ -82,8 +82,28 @@ async fn what_a_session_has_changed_is_shown_and_taken_back_in_a_chat_and_outsid
 
     let diff = run(home, &["diff"]).await;
     assert!(stdout(&diff).starts_with("b.txt (new)\n@@ -0,0 +1,1 @@\n+one\n"), "{diff:?}");
-    let undone = run(home, &["undo", "--yes"]).await;
+    // Ctrl-C is an answer: nothing is changed.
+    let ask = ["permissions", "ask", "--workspace", "."];
+    let rule = run(home, &[&ask[..], &["tool", "undo_edit"]].concat()).await;
+    let rule = stdout(&rule).split(' ').next().unwrap().to_owned();
+    let asked = Pty::builder(env!("CARGO_BIN_EXE_agentctl"))
+        .env("AGENTD_HOME", home.dir())
+        .env("AGENTD_BIN", agentd_program())
+        .size(90, 40)
+        .arg("undo")
+        .spawn();
+    asked.wait_for("Run it? [y/N]").await;
+    assert!(asked.text().contains("remove b.txt"), "{}", asked.text());
+    asked.send("\x03");
+    assert_eq!(asked.wait_exit().await, 130);
+    assert!(home.workspace().join("b.txt").exists());
+    let removed = run(home, &["permissions", "remove", &rule]).await;
+    assert!(removed.status.success(), "{removed:?}");
+
+    // Nothing has to be asked for any more, and what is changed is shown all the same.
+    let undone = run(home, &["undo"]).await;
     assert!(undone.status.success(), "{undone:?}");
+    assert!(stderr(&undone).contains("\n  remove b.txt\n  | "), "{undone:?}");
     assert!(stdout(&undone).contains("b.txt (removed)\n"), "{undone:?}");
     let again = run(home, &["undo", "--yes"]).await;
     assert_eq!(again.status.code(), Some(1), "{again:?}");

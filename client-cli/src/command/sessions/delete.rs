@@ -1,11 +1,10 @@
 //! `agentctl sessions delete`.
 
-use std::io::{BufRead as _, IsTerminal as _};
-
 use agentd_proto::v1;
 use clap::Args;
 
 use crate::app::{App, rpc_failure};
+use crate::confirm::confirm;
 use crate::exit::{Exit, Failure};
 use crate::ids;
 
@@ -36,7 +35,8 @@ pub(super) async fn run(args: &DeleteArgs, app: &App) -> Result<Exit, Failure> {
             session_ids.push(session_id);
         }
     }
-    if !args.yes && !confirmed(app, session_ids.len())? {
+    let noun = if session_ids.len() == 1 { "this session" } else { "these sessions" };
+    if !args.yes && !confirm(app, "deleting", &format!("Delete {noun} for good?")).await? {
         app.output.note("nothing was deleted");
         return Ok(Exit::Failed);
     }
@@ -47,18 +47,4 @@ pub(super) async fn run(args: &DeleteArgs, app: &App) -> Result<Exit, Failure> {
         app.output.note(&format!("deleted {session_id}"));
     }
     Ok(Exit::Ok)
-}
-
-fn confirmed(app: &App, count: usize) -> Result<bool, Failure> {
-    if !std::io::stdin().is_terminal() {
-        return Err(Failure::new(Exit::Usage, "deleting needs a yes")
-            .because("stdin is not a terminal, so nobody can be asked")
-            .hint("add --yes"));
-    }
-    let noun = if count == 1 { "this session" } else { "these sessions" };
-    app.output.ask(&format!("Delete {noun} for good? [y/N]"));
-    let mut answer = String::new();
-    let read = std::io::stdin().lock().read_line(&mut answer);
-    read.map_err(|error| Failure::new(Exit::Failed, "cannot read the answer").because(error))?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
