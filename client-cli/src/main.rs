@@ -11,6 +11,7 @@ mod chat;
 mod cli;
 mod command;
 mod confirm;
+mod directory;
 mod duration;
 mod exit;
 mod follow;

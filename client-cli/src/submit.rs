@@ -10,6 +10,7 @@ use agentd_shared::{Client, ErrorKind, RpcError};
 use crate::app::App;
 use crate::cli::Wishes;
 use crate::command::send::{DeliveryChoice, PriorityChoice};
+use crate::directory;
 use crate::which::model_on_the_wire;
 
 /// Pauses between attempts while the daemon is away or busy. Their sum is the longest wait.
@@ -156,11 +157,8 @@ pub(crate) async fn create_session(
     client: &Client,
     wishes: &Wishes,
 ) -> Result<v1::Session, RpcError> {
-    let here = Some(client).filter(|client| !client.endpoint().is_remote());
-    let workspace = here
-        .and_then(|_| std::env::current_dir().ok())
-        .and_then(|dir| dir.into_os_string().into_string().ok())
-        .unwrap_or_default();
+    // One that cannot be told is none.
+    let workspace = directory::current(client.endpoint()).ok().flatten().unwrap_or_default();
     let request = v1::CreateSessionRequest {
         effort: wishes.effort.map_or(v1::Effort::Unspecified, v1::Effort::from).into(),
         permission_mode: wishes.mode.map_or(0, |mode| v1::PermissionMode::from(mode).into()),

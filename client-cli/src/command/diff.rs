@@ -61,6 +61,11 @@ pub(crate) async fn fetch(
 pub(crate) fn rows(changes: &v1::ListChangesResponse, look: Look) -> Vec<String> {
     let v1::ListChangesResponse { files, changes } = changes;
     let dim = |text: &str| style::paint(look.colored, style::DIM, &one_line(text, look.width));
+    let indented = |text: &str| {
+        // One line has no blanks before it.
+        let text = format!("  {}", one_line(text, look.width.saturating_sub(2)));
+        style::paint(look.colored, style::DIM, &text)
+    };
     let mut rows = Vec::new();
     for file in files {
         let v1::FileDiff { path, diff, problem, changed_by_others } = file;
@@ -69,7 +74,7 @@ pub(crate) fn rows(changes: &v1::ListChangesResponse, look: Look) -> Vec<String>
         } else {
             let path = one_line(path, look.width);
             rows.push(style::paint(look.colored, style::HEADING, &path));
-            rows.push(dim(&format!("  not shown: {problem}")));
+            rows.push(indented(&format!("not shown: {problem}")));
         }
         if *changed_by_others {
             let text = "  somebody else has changed it too";
@@ -124,7 +129,7 @@ mod tests {
                 "+y",
                 "  somebody else has changed it too",
                 "b\\u{1b}",
-                "not shown: the copy is gone",
+                "  not shown: the copy is gone",
                 "2 files +1 -1",
                 "changes 3 to 4 can be taken back; the last is of a",
             ]

@@ -10,6 +10,7 @@ use clap::{Args, Subcommand};
 
 use crate::app::{App, rpc_failure};
 use crate::approval_text::{self, visible};
+use crate::directory;
 use crate::exit::{Exit, Failure};
 use crate::ids;
 use crate::json::RuleView;
@@ -101,7 +102,7 @@ pub(super) async fn run(command: &PermissionsCommand, app: &App) -> Result<Exit,
 async fn list(client: &Client, app: &App, args: &ListArgs) -> Result<Exit, Failure> {
     let request = v1::ListRulesRequest {
         session_id: session(client, args.session.as_deref()).await?,
-        workspace: absolute(args.workspace.as_ref())?,
+        workspace: workspace(client, args.workspace.as_ref())?,
     };
     let answer = client.permission().list_rules(request).await;
     let rules = answer.map_err(|status| rpc_failure("cannot list the rules", status))?;
@@ -129,7 +130,7 @@ async fn add(
     let request = v1::AddRuleRequest {
         effect: effect.into(),
         matcher: Some(v1::RuleMatcher { matcher: Some(matcher) }),
-        workspace: absolute(args.workspace.as_ref())?,
+        workspace: workspace(client, args.workspace.as_ref())?,
         author: Some(app.author()),
     };
     let answer = client.permission().add_rule(request).await;
@@ -157,15 +158,10 @@ async fn session(client: &Client, wanted: Option<&str>) -> Result<String, Failur
     }
 }
 
-/// The absolute path of a directory that is named on the command line.
-fn absolute(directory: Option<&PathBuf>) -> Result<String, Failure> {
-    let Some(directory) = directory else { return Ok(String::new()) };
-    let path = directory.canonicalize().map_err(|error| {
-        Failure::new(Exit::Usage, "no such directory")
-            .because(format!("{}: {error}", directory.display()))
-            .hint("give the directory that the sessions work in")
-    })?;
-    Ok(path.to_string_lossy().into_owned())
+/// The directory whose sessions are meant; empty: those of all.
+fn workspace(client: &Client, directory: Option<&PathBuf>) -> Result<String, Failure> {
+    let named = directory.map(|path| directory::named(client.endpoint(), path));
+    named.transpose().map(Option::unwrap_or_default)
 }
 
 /// Reads what a rule is about.
@@ -173,7 +169,7 @@ fn matcher(words: &[String]) -> Result<Matcher, Failure> {
     let wrong = |why: &str| {
         Err(Failure::new(Exit::Usage, "cannot read what the rule is about")
             .because(why.to_owned())
-            .hint("`agentctl permissions allow --help` shows the forms"))
+            .hint("options come before it; `agentctl permissions allow --help` shows the forms"))
     };
     match words {
         [kind, argv @ ..] if kind == "command" => {
@@ -183,6 +179,10 @@ fn matcher(words: &[String]) -> Result<Matcher, Failure> {
             };
             if argv.is_empty() {
                 return wrong("a command needs a program");
+            }
+            // It would be one word, and the options behind it others.
+            if argv.iter().any(|word| word == "*") {
+                return wrong("a * that stands for any words is the last of them");
             }
             Ok(Matcher::Command(v1::CommandMatcher { argv: argv.to_vec(), more }))
         }
@@ -237,9 +237,19 @@ mod tests {
         ] {
             assert_eq!(read(same).ok().as_deref(), Some(same));
         }
-        for wrong in ["command", "command *x *y z", "read", "read a b", "file a", "tool a b"] {
-            let expect = wrong.starts_with("command *x");
-            assert_eq!(read(wrong).is_ok(), expect, "{wrong}");
+        assert!(read("command *x *y z").is_ok());
+        for wrong in ["command", "command *", "read", "read a b", "file a", "tool a b"] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_star_that_is_not_the_last_word_is_refused_since_options_come_before() {
+        for wrong in ["git push * --workspace .", "git * push", "* push", "git * *"] {
+            let words = format!("command {wrong}");
+            let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+            let Err(Failure::Report(report)) = matcher(&words) else { panic!("{wrong} is taken") };
+            assert!(report.hint.contains("options come before"), "{report:?}");
         }
     }
 }

@@ -134,7 +134,12 @@ async fn a_context_leads_to_a_daemon_elsewhere_until_it_is_removed() {
     let answer = world.away(&["send", "what is 2 + 3?"]);
     check(&answer, 0);
     assert!(out(&answer).contains('5'), "{answer:?}");
-    // The working directory of this machine means nothing there.
+    // A directory of that machine need not be on this one, and one of this one means nothing there.
+    let elsewhere = ["permissions", "list", "--workspace", "/only/there"];
+    check(&world.away(&elsewhere), 0);
+    let beside = world.away(&["permissions", "list", "--workspace", "."]);
+    check(&beside, 2);
+    assert!(err(&beside).contains("absolute path of the directory there"), "{beside:?}");
     let shown = world.away(&["sessions", "show", "last", "--json"]);
     assert!(!out(&shown).contains(world.away.workspace().to_str().unwrap()), "{shown:?}");
 

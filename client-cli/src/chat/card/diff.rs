@@ -108,15 +108,26 @@ fn file_name(old: &str, new: &str) -> String {
 }
 
 /// The lines of a diff with what they are. A removed line may look like a name: how many lines a
-/// hunk has says where it ends.
+/// hunk has says where it ends. Where a part was left out nobody knows how much of the hunk is to
+/// come; then only two names that follow each other, as they are written for files, are names.
 fn parsed(diff: &str) -> impl Iterator<Item = (Kind, &str)> {
     let (mut old_left, mut new_left) = (0_u64, 0_u64);
-    diff.split_terminator('\n').map(move |line| {
+    let (mut is_cut, mut is_named) = (false, false);
+    let lines = diff.split_terminator('\n');
+    lines.clone().zip(lines.skip(1).chain([""])).map(move |(line, next)| {
         let in_hunk = old_left > 0 || new_left > 0;
+        let was_named = std::mem::take(&mut is_named);
         let kind = match line.as_bytes() {
-            [b'-', b'-', b'-', b' ', ..] if !in_hunk => Kind::OldName,
-            [b'+', b'+', b'+', b' ', ..] if !in_hunk => Kind::NewName,
+            [b'-', b'-', b'-', b' ', ..] if !in_hunk && (!is_cut || are_names(line, next)) => {
+                is_named = true;
+                Kind::OldName
+            }
+            [b'+', b'+', b'+', b' ', ..] if !in_hunk && (!is_cut || was_named) => {
+                is_cut = false;
+                Kind::NewName
+            }
             [b'@', b'@', ..] => {
+                is_cut = false;
                 (old_left, new_left) = lengths(line).unwrap_or_default();
                 Kind::Hunk
             }
@@ -135,12 +146,21 @@ fn parsed(diff: &str) -> impl Iterator<Item = (Kind, &str)> {
             [b'\\', ..] => Kind::Note,
             // Something was left out, and with it the rest of the hunk.
             _ => {
+                is_cut |= in_hunk || line.starts_with("[...");
                 (old_left, new_left) = (0, 0);
                 Kind::Note
             }
         };
         (kind, line)
     })
+}
+
+fn are_names(old: &str, new: &str) -> bool {
+    let is_name = |line: &str, sign: &str, side: &str| {
+        line.strip_prefix(sign)
+            .is_some_and(|name| name.starts_with(side) || name.trim_end() == "/dev/null")
+    };
+    is_name(old, "--- ", "a/") && is_name(new, "+++ ", "b/")
 }
 
 /// The lengths that a head such as `@@ -1,3 +1,4 @@` tells.
@@ -193,6 +213,18 @@ mod tests {
         assert_eq!(counts, Counts { files: 1, added: 0, removed: 2, is_cut: true });
         assert_eq!(counts.painted(false), "≥ +0 -2");
         assert_eq!(rows(diff, Names::Shown, LOOK)[0], "f (removed)");
+    }
+
+    #[test]
+    fn a_line_that_looks_like_a_name_is_none_where_a_part_was_left_out() {
+        let diff = "--- a/f.lua\n+++ b/f.lua\n@@ -1,90 +1,3 @@\n--- one\n\n\
+                    [... 738 bytes left out ...]\n--- a comment\n+++ more\n--- a/g\n+x\n\
+                    --- a/g\n+++ b/g\n@@ -1,1 +0,0 @@\n--- b\n--- /dev/null\n+++ b/h\n";
+        let counts = Counts::of(diff);
+        assert_eq!(counts, Counts { files: 3, added: 2, removed: 4, is_cut: true });
+        let names: Vec<String> = rows(diff, Names::Shown, LOOK);
+        let names: Vec<&String> = names.iter().filter(|row| !row.contains(' ')).collect();
+        assert_eq!(names, ["f.lua", "", "+x", "g"]);
     }
 
     #[test]

@@ -83,19 +83,7 @@ fn quoted(text: &str) -> String {
     if is_word {
         return sanitize(text).into_owned();
     }
-    let mut escaped = String::from("\"");
-    for character in text.chars() {
-        match character {
-            '\n' => escaped.push_str("\\n"),
-            '\t' => escaped.push_str("\\t"),
-            '\r' => escaped.push_str("\\r"),
-            '"' => escaped.push_str("\\\""),
-            '\\' => escaped.push_str("\\\\"),
-            other => escaped.push(other),
-        }
-    }
-    escaped.push('"');
-    sanitize(&escaped).into_owned()
+    sanitize(&Value::from(text).to_string()).into_owned()
 }
 
 /// Cuts between graphemes, and says how many characters are left.
@@ -157,7 +145,7 @@ mod tests {
     #[test]
     fn what_hides_or_reorders_text_is_shown() {
         check("{\"path\":\"a\u{202e}cs.sr\"}", 60, "path=a\\u{202e}cs.sr");
-        check("{\"k\u{200b}\":\"\\u001b[2J\"}", 60, "k\\u{200b}=\"\\u{1b}[2J\"");
+        check("{\"k\u{200b}\":\"\\u001b[2J\"}", 60, "k\\u{200b}=\"\\u001b[2J\"");
         check("{\"text\":\"日本語の長い値です\"}", 16, "text=日本語の…+5");
     }
 

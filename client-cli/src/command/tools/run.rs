@@ -9,6 +9,7 @@ use clap::Args;
 use super::{arguments, show};
 use crate::app::App;
 use crate::by_hand::{self, Call, Outcome};
+use crate::directory;
 use crate::exit::{Exit, Failure};
 use crate::ids;
 use crate::signals::Signals;
@@ -82,26 +83,14 @@ async fn place(args: &RunArgs, client: &Client) -> Result<Place, Failure> {
     if let Some(session) = &args.session {
         return Ok(Place::SessionId(ids::resolve(client, session).await?));
     }
-    let is_remote = client.endpoint().is_remote();
-    let given = match &args.workspace {
-        // A path of the other machine is none of this one.
-        Some(path) if is_remote => path.clone(),
-        None if is_remote => {
-            return Err(Failure::new(Exit::Usage, "it is not said where the tool works")
-                .because("the daemon is on another machine")
-                .hint("add --session ID, or --workspace DIR with an absolute path there"));
-        }
-        path => {
-            let path = path.clone().unwrap_or_else(|| PathBuf::from("."));
-            std::path::absolute(&path).and_then(|path| path.canonicalize()).map_err(|error| {
-                Failure::new(Exit::NotFound, format!("cannot use {}", path.display()))
-                    .because(error)
-            })?
-        }
+    let endpoint = client.endpoint();
+    let directory = match &args.workspace {
+        Some(path) => Some(directory::named(endpoint, path)?),
+        None => directory::current(endpoint)?,
     };
-    given
-        .into_os_string()
-        .into_string()
-        .map(Place::Workspace)
-        .map_err(|path| Failure::new(Exit::Usage, format!("{} is not UTF-8", path.display())))
+    directory.map(Place::Workspace).ok_or_else(|| {
+        Failure::new(Exit::Usage, "it is not said where the tool works")
+            .because("the daemon is on another machine")
+            .hint("add --session ID, or --workspace DIR with an absolute path there")
+    })
 }

@@ -74,8 +74,8 @@ pub(crate) fn lines(tool: &v1::Tool) -> Vec<String> {
     for (name, parameter) in parameters.into_iter().flatten() {
         let must = if required.contains(&name.as_str()) { "" } else { ", optional" };
         let about = parameter.get("description").and_then(Value::as_str).unwrap_or_default();
-        let line = format!("  {name} ({}{must})  {about}", kind(parameter));
-        lines.push(one_line_indented(&line));
+        let line = format!("{name} ({}{must}) {about}", kind(parameter));
+        lines.push(format!("  {}", one_line(&line, 500)));
     }
     lines
 }
@@ -91,10 +91,6 @@ fn kind(parameter: &Value) -> String {
         _ if parameter.get("enum").is_some() => "choice".to_owned(),
         _ => "value".to_owned(),
     }
-}
-
-fn one_line_indented(line: &str) -> String {
-    format!("  {}", one_line(line, 500))
 }
 
 #[cfg(test)]
