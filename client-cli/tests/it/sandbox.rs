@@ -65,7 +65,10 @@ async fn sb_01_no_sandbox_at_all_is_told_loudly_and_its_limits_hold() {
 async fn another_backend_than_the_one_in_force_can_be_tested_and_a_wrong_one_is_refused() {
     let daemon = agentd().start().await;
     let test = run(daemon.home(), &["sandbox", "test", "--backend", "none", "--json"]).await;
-    assert!(stdout(&test).lines().all(|line| line.contains(r#""backend":"none""#)), "{test:?}");
+    assert_eq!(test.status.code(), Some(0), "{test:?}");
+    let shown = stdout(&test);
+    let of_none = shown.lines().filter(|line| line.contains(r#""backend":"none""#)).count();
+    assert_eq!((of_none, shown.lines().count()), (18, 18), "{test:?}");
     let wrong = run(daemon.home(), &["sandbox", "test", "--backend", "chroot"]).await;
     assert_eq!(wrong.status.code(), Some(2));
     daemon.terminate().await;

@@ -9,11 +9,13 @@ mod stage;
 
 use std::time::Duration;
 
+use agentd_domain::cut_line;
 use tokio::io::AsyncReadExt as _;
 use tokio::time::timeout;
 
 pub use self::attempts::Attempts;
 use self::stage::Stage;
+use crate::sandbox::MAX_REASON;
 use crate::{Command, Exit, Limits, Policy, Profile, Promise, Sandbox, WaitError};
 
 /// Longest run of attempts; they take less than a second on a machine that is not busy.
@@ -21,9 +23,6 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Most of what attempts write that is read.
 const MAX_OUTPUT: u64 = 64 * 1024;
-
-/// Longest text of a reason in bytes.
-const MAX_REASON: usize = 300;
 
 /// What came of a promise.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +56,7 @@ pub enum Verdict {
 impl Verdict {
     fn not_tried(reason: impl Into<String>) -> Self {
         let remedy = "see to it that bash and the usual commands run in the sandbox".to_owned();
-        Self::NotTried { reason: cut(&reason.into()), remedy }
+        Self::NotTried { reason: cut_line(&reason.into(), MAX_REASON), remedy }
     }
 }
 
@@ -195,11 +194,4 @@ async fn run(sandbox: &dyn Sandbox, command: &Command) -> Result<Ran, String> {
     let (out, errors) = (text(&out), text(&errors));
     let exit = ended?.map_err(|error: WaitError| format!("{error}: {}", errors.trim()))?;
     Ok(Ran { out, errors, exit })
-}
-
-/// One line of a bounded length.
-fn cut(text: &str) -> String {
-    let line = text.trim().replace('\n', "; ");
-    let end = (0..=MAX_REASON.min(line.len())).rev().find(|&end| line.is_char_boundary(end));
-    line.get(..end.unwrap_or(0)).unwrap_or_default().to_owned()
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use agentd_domain::cut_line;
 use async_trait::async_trait;
 use tempfile::TempDir;
 use tokio::io::AsyncReadExt as _;
@@ -20,6 +21,9 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Most of what a failed probe wrote that is shown.
 const MAX_PROBE_TEXT: u64 = 300;
+
+/// Most characters of a reason.
+pub(crate) const MAX_REASON: usize = 300;
 
 /// What shuts programs in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -168,7 +172,7 @@ impl Boxes {
     async fn probed(backend: Backend, policy: &Policy) -> Result<Self, Missing> {
         let missing = |reason: String, is_broken: bool| Missing {
             backend,
-            reason: one_line(&reason),
+            reason: cut_line(&reason, MAX_REASON),
             is_broken,
         };
         let bubblewrap = match backend {
@@ -274,10 +278,6 @@ impl Boxes {
         };
         Ok((launch, (place, identity)))
     }
-}
-
-fn one_line(text: &str) -> String {
-    text.trim().replace('\n', "; ")
 }
 
 /// A directory to run `true` in, which is not root's.

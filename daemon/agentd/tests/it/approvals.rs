@@ -2,10 +2,10 @@
 
 use agentd_proto::v1;
 use agentd_proto::v1::event::Body;
-use agentd_testkit::{AppendLine, Daemon, LlmServer, Reply};
+use agentd_testkit::{Daemon, LlmServer};
 use tonic::Code;
 
-use crate::support::results;
+use crate::support::{asking, push_append, results};
 
 fn answer(request: &v1::OpenApproval, author: v1::Author) -> v1::AnswerApprovalRequest {
     v1::AnswerApprovalRequest {
@@ -21,17 +21,11 @@ fn answer(request: &v1::OpenApproval, author: v1::Author) -> v1::AnswerApprovalR
 #[tokio::test]
 async fn a_call_waits_in_the_inbox_until_somebody_allows_it() {
     let llm = LlmServer::start().await;
-    let daemon = Daemon::builder()
-        .llm(&llm)
-        .set("permission.mode", "ask")
-        .tool(AppendLine::new())
-        .start()
-        .await;
+    let daemon = asking(&llm).await;
     let mut ann = daemon.driver("ann").await;
     let created = ann.session().await.session.unwrap();
     assert_eq!(created.permission_mode(), v1::PermissionMode::Ask);
-    llm.push(Reply::tool_call("append_line", r#"{"line":"A"}"#));
-    llm.push(Reply::text("done"));
+    push_append(&llm, "A");
     ann.submit("write A").await;
     ann.wait_for("an approval", |body| matches!(body, Body::ApprovalRequested(_))).await;
     assert!(daemon.home().appended_lines().is_empty());

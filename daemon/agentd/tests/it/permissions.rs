@@ -3,10 +3,10 @@
 use agentd_proto::v1;
 use agentd_proto::v1::permission_rule::Scope;
 use agentd_proto::v1::rule_matcher::Matcher;
-use agentd_testkit::{AppendLine, Daemon, LlmServer, Reply};
+use agentd_testkit::{Daemon, LlmServer};
 use tonic::Code;
 
-use crate::support::results;
+use crate::support::{asking, push_append, results};
 
 fn add(effect: v1::RuleEffect, matcher: Matcher, author: v1::Author) -> v1::AddRuleRequest {
     v1::AddRuleRequest {
@@ -20,12 +20,7 @@ fn add(effect: v1::RuleEffect, matcher: Matcher, author: v1::Author) -> v1::AddR
 #[tokio::test]
 async fn rules_are_made_listed_held_to_and_taken_back() {
     let llm = LlmServer::start().await;
-    let daemon = Daemon::builder()
-        .llm(&llm)
-        .set("permission.mode", "ask")
-        .tool(AppendLine::new())
-        .start()
-        .await;
+    let daemon = asking(&llm).await;
     let mut ann = daemon.driver("ann").await;
     let mut rules = ann.client().permission();
     let tool = || Matcher::Tool("append_line".to_owned());
@@ -37,8 +32,7 @@ async fn rules_are_made_listed_held_to_and_taken_back() {
     let again = rules.add_rule(request).await.unwrap().into_inner().rule.unwrap();
     assert_eq!(again, rule);
 
-    llm.push(Reply::tool_call("append_line", r#"{"line":"A"}"#));
-    llm.push(Reply::text("done"));
+    push_append(&llm, "A");
     ann.submit("write A").await;
     ann.wait_turn_end().await;
     assert_eq!(daemon.home().appended_lines(), ["A"]);
@@ -54,8 +48,7 @@ async fn rules_are_made_listed_held_to_and_taken_back() {
     let elsewhere = v1::ListRulesRequest { session_id: String::new(), workspace: "/".to_owned() };
     let listed = rules.list_rules(elsewhere).await.unwrap().into_inner().rules;
     assert_eq!(listed, std::slice::from_ref(&deny), "the other one is another workspace's");
-    llm.push(Reply::tool_call("append_line", r#"{"line":"B"}"#));
-    llm.push(Reply::text("done"));
+    push_append(&llm, "B");
     ann.submit("write B").await;
     ann.wait_turn_end().await;
     assert_eq!(daemon.home().appended_lines(), ["A"]);

@@ -2,9 +2,22 @@
 
 use agentd_proto::v1;
 use agentd_proto::v1::event::Body;
-use agentd_testkit::Driver;
+use agentd_testkit::{AppendLine, Daemon, Driver, LlmServer, Reply};
 use tonic::{Code, Status};
 use tonic_types::StatusExt as _;
+
+/// A daemon that asks before it appends a line.
+pub(crate) async fn asking(llm: &LlmServer) -> Daemon {
+    let daemon = Daemon::builder().llm(llm).set("permission.mode", "ask");
+    daemon.tool(AppendLine::new()).start().await
+}
+
+/// The next turn appends a line, and is done.
+pub(crate) fn push_append(llm: &LlmServer, line: &str) {
+    let arguments = serde_json::json!({ "line": line });
+    llm.push(Reply::tool_call("append_line", &arguments.to_string()));
+    llm.push(Reply::text("done"));
+}
 
 /// The bodies of durable events, without those that only tell of presence and live text.
 pub(crate) fn durable(driver: &Driver) -> Vec<Body> {

@@ -79,6 +79,17 @@ fn asking() -> (World, Arc<Fetch>) {
     (world, fetch)
 }
 
+/// An engine with a session whose first turn asks for a call, and the terminal that is asked.
+async fn asked(world: &World, call: (&'static str, &'static str)) -> (Engine, SessionId, Terminal) {
+    let engine = world.engine();
+    let id = world.session(&engine).await;
+    let mut ann = Terminal::attach(&engine, id, "ann").await;
+    world.script(vec![Step::Call(vec![call])]);
+    world.send(&engine, id, "go").await;
+    ann.until_kind("approval_requested", 1).await;
+    (engine, id, ann)
+}
+
 /// Error code and output of each result.
 fn results(terminal: &Terminal) -> Vec<(String, String)> {
     terminal
@@ -185,12 +196,7 @@ async fn ap_02_the_first_answer_of_two_terminals_counts_and_the_second_learns_wh
 #[tokio::test(start_paused = true)]
 async fn the_reason_of_a_denial_reaches_the_model() {
     let (world, fetch) = asking();
-    let engine = world.engine();
-    let id = world.session(&engine).await;
-    let mut ann = Terminal::attach(&engine, id, "ann").await;
-    world.script(vec![Step::Call(vec![("fetch", "{}")])]);
-    world.send(&engine, id, "go").await;
-    ann.until_kind("approval_requested", 1).await;
+    let (engine, id, mut ann) = asked(&world, ("fetch", "{}")).await;
     let approval_id = requests(&ann)[0].approval_id;
     let long = "x".repeat(2001);
     for (answer, field) in [
@@ -213,12 +219,7 @@ async fn the_reason_of_a_denial_reaches_the_model() {
 async fn what_nobody_answers_in_time_is_denied_and_does_not_count_as_slow() {
     let (world, fetch) = asking();
     world.configure(|config| config.approval_timeout = std::time::Duration::from_secs(300));
-    let engine = world.engine();
-    let id = world.session(&engine).await;
-    let mut ann = Terminal::attach(&engine, id, "ann").await;
-    world.script(vec![Step::Call(vec![("fetch", "{}")])]);
-    world.send(&engine, id, "go").await;
-    ann.until_kind("approval_requested", 1).await;
+    let (engine, _, mut ann) = asked(&world, ("fetch", "{}")).await;
     pass_seconds(299).await;
     assert_eq!(engine.open_approvals().await.unwrap().len(), 1);
     pass_seconds(2).await;
@@ -254,12 +255,7 @@ async fn several_calls_may_wait_and_each_has_its_own_answer() {
 #[tokio::test(start_paused = true)]
 async fn always_in_the_session_allows_the_same_host_and_no_other_also_after_a_restart() {
     let (world, fetch) = asking();
-    let engine = world.engine();
-    let id = world.session(&engine).await;
-    let mut ann = Terminal::attach(&engine, id, "ann").await;
-    world.script(vec![Step::Call(vec![("fetch", r#"{"host":"a.example"}"#)])]);
-    world.send(&engine, id, "go").await;
-    ann.until_kind("approval_requested", 1).await;
+    let (engine, id, mut ann) = asked(&world, ("fetch", r#"{"host":"a.example"}"#)).await;
     let approval_id = requests(&ann)[0].approval_id;
     let always = (true, ApprovalScope::Session, "");
     say(&engine, id, approval_id, always, "ann").await.unwrap();
@@ -305,12 +301,7 @@ async fn a_script_that_nobody_watches_is_denied_at_once() {
 #[tokio::test(start_paused = true)]
 async fn a_turn_that_is_cut_off_voids_what_it_asked() {
     let (world, fetch) = asking();
-    let engine = world.engine();
-    let id = world.session(&engine).await;
-    let mut ann = Terminal::attach(&engine, id, "ann").await;
-    world.script(vec![Step::Call(vec![("fetch", "{}")])]);
-    world.send(&engine, id, "go").await;
-    ann.until_kind("approval_requested", 1).await;
+    let (engine, id, mut ann) = asked(&world, ("fetch", "{}")).await;
     assert!(engine.interrupt(id, None, author("ann")).await.unwrap());
     ann.until_kind("turn_interrupted", 1).await;
     assert_eq!(resolutions(&ann)[0].decision, ApprovalDecision::Void);
@@ -326,12 +317,7 @@ async fn a_turn_that_is_cut_off_voids_what_it_asked() {
 async fn after_a_restart_the_turn_asks_again() {
     let (world, fetch) = asking();
     world.configure(|config| config.auto_resume = AutoResume::Always);
-    let engine = world.engine();
-    let id = world.session(&engine).await;
-    let mut ann = Terminal::attach(&engine, id, "ann").await;
-    world.script(vec![Step::Call(vec![("fetch", "{}")])]);
-    world.send(&engine, id, "go").await;
-    ann.until_kind("approval_requested", 1).await;
+    let (engine, id, ann) = asked(&world, ("fetch", "{}")).await;
     drop(ann);
     world.crash(engine).await;
     let engine = world.engine();
@@ -376,12 +362,7 @@ async fn another_mode_holds_from_the_next_call_of_a_running_turn_on() {
 #[tokio::test(start_paused = true)]
 async fn an_imported_file_permits_nothing() {
     let (world, fetch) = asking();
-    let engine = world.engine();
-    let id = world.session(&engine).await;
-    let mut ann = Terminal::attach(&engine, id, "ann").await;
-    world.script(vec![Step::Call(vec![("fetch", "{}")])]);
-    world.send(&engine, id, "go").await;
-    ann.until_kind("approval_requested", 1).await;
+    let (engine, id, mut ann) = asked(&world, ("fetch", "{}")).await;
     let approval_id = requests(&ann)[0].approval_id;
     say(&engine, id, approval_id, (true, ApprovalScope::Session, ""), "ann").await.unwrap();
     ann.until_kind("turn_completed", 1).await;
@@ -402,12 +383,7 @@ async fn an_imported_file_permits_nothing() {
 #[tokio::test(start_paused = true)]
 async fn a_rule_of_the_workspace_holds_in_its_other_sessions_also_after_a_restart() {
     let (world, fetch) = asking();
-    let engine = world.engine();
-    let id = world.session(&engine).await;
-    let mut ann = Terminal::attach(&engine, id, "ann").await;
-    world.script(vec![Step::Call(vec![("fetch", r#"{"host":"a.example"}"#)])]);
-    world.send(&engine, id, "go").await;
-    ann.until_kind("approval_requested", 1).await;
+    let (engine, id, mut ann) = asked(&world, ("fetch", r#"{"host":"a.example"}"#)).await;
     let approval_id = requests(&ann)[0].approval_id;
     say(&engine, id, approval_id, (true, ApprovalScope::Workspace, ""), "ann").await.unwrap();
     ann.until_kind("turn_completed", 1).await;
