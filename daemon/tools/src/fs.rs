@@ -32,11 +32,11 @@ mod workspace;
 pub(crate) mod write_file;
 
 use std::fs::{File, Metadata};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::pin::pin;
 use std::time::Duration;
 
-use agentd_domain::{ToolResult, ToolStatus};
+use agentd_domain::{Action, ActionTarget, ToolResult, ToolStatus};
 use tokio_util::sync::CancellationToken;
 
 pub use changes::{ChangedFile, FileChange, FileChanges};
@@ -139,7 +139,8 @@ pub(crate) fn shown(name: &str) -> String {
     })
 }
 
-/// A path as it is told to a program that starts in the root of the workspace.
+/// A path as it is told to a program that starts in the root of the workspace. Links are not looked
+/// at, nor need it be there; `.` and `..` are worked out.
 ///
 /// # Errors
 /// The result of the call, when it leads elsewhere or is that of secrets.
@@ -148,7 +149,7 @@ pub(crate) fn relative_place(
     protected: &Protected,
     path: &str,
 ) -> Result<String, ToolResult> {
-    let place = workspace::Workspace::open(root, protected)?.relative(path)?;
+    let place = workspace::Workspace::open(root, protected)?.lexical(path)?;
     place.to_str().map(str::to_owned).ok_or_else(|| {
         ToolResult::fatal("INVALID_PATH", "The path is not text, so no program can be told of it.")
     })
@@ -159,28 +160,37 @@ pub(crate) fn is_secret_place(place: &Path) -> bool {
     protected::check_names(place).is_err()
 }
 
-/// Names in a directory of the workspace `root`, `limit` at most.
+/// Names in a directory of the workspace `root`, `limit` at most, and where it really is.
 pub(crate) fn names_in(
     root: &Path,
     protected: &Protected,
     path: &str,
     limit: usize,
-) -> Result<Vec<String>, ToolResult> {
-    let (dir, _place) = workspace::Workspace::open(root, protected)?.open_dir(path)?;
+) -> Result<(Vec<String>, ActionTarget), ToolResult> {
+    let (dir, place) = workspace::Workspace::open(root, protected)?.open_dir(path)?;
     let entries = dir.entries().map_err(|error| {
         ToolResult::retryable("IO_ERROR", format!("'{}' cannot be listed: {error}.", shown(path)))
     })?;
     let names = entries.take(limit).filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    Ok(names.collect())
+    Ok((names.collect(), ActionTarget::Read { path: workspace::told(&place), version: None }))
 }
 
-/// Where a plain file of the workspace `root` is, relative to it and without links.
-pub(crate) fn place_of(
-    root: &Path,
+/// What a call will do that reads a file: where the file really is, and which state of it was there.
+///
+/// # Errors
+/// The result of the call, when it cannot be opened.
+pub(crate) async fn planned_read(
+    ctx: &ToolContext,
     protected: &Protected,
     path: &str,
-) -> Result<PathBuf, ToolResult> {
-    Ok(workspace::Workspace::open(root, protected)?.open_file(path)?.place)
+    summary: String,
+) -> Result<Action, ToolResult> {
+    let (root, protected, path) = (ctx.workspace.clone(), protected.clone(), path.to_owned());
+    blocking(ctx, move |_cancel| {
+        let opened = open_plain_file(&root, &protected, &path)?;
+        Ok(Action { summary, targets: vec![opened.target()] })
+    })
+    .await
 }
 
 /// Opens a plain file of the workspace `root` for reading, for tools of other categories.

@@ -5,5 +5,6 @@ pub(crate) mod git;
 pub(crate) mod git_commit;
 mod hardened;
 mod identity;
+mod names;
 
 pub(crate) use identity::user_settings;

@@ -1,8 +1,10 @@
-//! The tools for repositories: what they show, what they commit, and what they never run.
+//! The tools for repositories: what they show, and what they commit.
+
+mod traps;
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
-use std::path::PathBuf;
+use std::os::unix::fs::symlink;
+use std::time::Duration;
 
 use agentd::config::SandboxConfig;
 use agentd_domain::{Action, ActionTarget, ToolResult, ToolStatus};
@@ -10,7 +12,7 @@ use agentd_sandbox::Choice;
 use agentd_tools::{CallLimits, run_call};
 use serde_json::{Value, json};
 
-use crate::programs::{Place, boxed, directory, open, place};
+use crate::programs::{Place, boxed, directory, place};
 
 const NAMED: &str = "git config user.name Ada && git config user.email ada@example.org";
 
@@ -76,17 +78,54 @@ async fn a_repository_is_looked_at() {
 }
 
 #[tokio::test]
-async fn a_look_is_planned_as_a_program_that_changes_nothing() {
+async fn a_look_is_planned_as_the_command_that_people_know() {
     let place = repository(boxed()).await;
-    let Action { summary, targets } =
-        place.planned("git", &json!({"action": "diff", "path": "a.txt"})).await.unwrap();
-    assert_eq!(summary, "git diff a.txt");
-    let [ActionTarget::Run { argv, confinement: Some(confinement), .. }] = targets.as_slice()
-    else {
-        panic!("{targets:?}")
-    };
-    assert_eq!(argv.first().map(String::as_str), Some("git"));
-    assert!(!confinement.writes && !confinement.network);
+    for (arguments, command, read) in [
+        (json!({"action": "status"}), "git status", None),
+        (json!({"action": "log"}), "git log", None),
+        (json!({"action": "log", "rev": "main", "limit": 5}), "git log -n5 main", None),
+        (json!({"action": "diff", "path": "a.txt"}), "git diff -- a.txt", Some("a.txt")),
+        (json!({"action": "diff", "staged": true, "rev": "HEAD"}), "git diff --cached HEAD", None),
+        (
+            json!({"action": "show", "path": "./x/../d/b.txt"}),
+            "git show HEAD:./d/b.txt",
+            Some("d/b.txt"),
+        ),
+    ] {
+        let Action { targets, .. } = place.planned("git", &arguments).await.unwrap();
+        let (run, reads) = targets.split_first().unwrap();
+        let ActionTarget::Run { argv, confinement: Some(confinement), .. } = run else {
+            panic!("{targets:?}")
+        };
+        assert_eq!(argv.join(" "), command);
+        assert!(!confinement.writes && !confinement.network);
+        let expect: Vec<ActionTarget> = read
+            .map(|path| ActionTarget::Read { path: path.to_owned(), version: None })
+            .into_iter()
+            .collect();
+        assert_eq!(reads, expect);
+    }
+}
+
+#[tokio::test]
+async fn a_look_and_a_commit_have_time_for_all_runs_of_git() {
+    let place = boxed();
+    for (tool, arguments) in
+        [("git", json!({"action": "log"})), ("git_commit", json!({"message": "x"}))]
+    {
+        let call = place.registry.prepare(tool, &arguments.to_string()).unwrap();
+        assert!(CallLimits::of(&call).timeout > Duration::from_secs(3 * 25), "{tool}");
+    }
+}
+
+#[tokio::test]
+async fn a_look_that_was_planned_elsewhere_is_not_tried_again() {
+    let place = repository(boxed()).await;
+    let ctx = place.context();
+    let call = place.registry.prepare("git", r#"{"action": "log"}"#).unwrap();
+    let planned = place.planned("git", &json!({"action": "status"})).await.unwrap();
+    let refused = run_call(call, &planned, &ctx, CallLimits::default()).await.result;
+    assert_code(&refused, "ACTION_CHANGED");
 }
 
 #[tokio::test]
@@ -100,109 +139,10 @@ async fn what_is_no_revision_or_leads_out_is_refused() {
     assert_code(&unknown, "GIT_FAILED");
     let outside = git(&place, json!({"action": "diff", "path": "/etc/passwd"})).await;
     assert_code(&outside, "PATH_OUTSIDE_WORKSPACE");
-    let outside = git(&place, json!({"action": "show", "path": "../x"})).await;
-    assert_code(&outside, "GIT_FAILED");
+    let outside = git(&place, json!({"action": "show", "path": "a/../../x"})).await;
+    assert_code(&outside, "PATH_OUTSIDE_WORKSPACE");
     let none = boxed();
     assert_code(&git(&none, json!({"action": "status"})).await, "NOT_A_REPOSITORY");
-}
-
-#[tokio::test]
-async fn sc_03_secrets_are_not_shown_and_not_committed() {
-    let place = repository(boxed()).await;
-    place.bash("echo KEY=hush > .env && git add -f .env && git commit -qm secret").await;
-    write(&place, ".env", "KEY=hush-hush\n");
-    write(&place, "a.txt", "other\n");
-    for arguments in [json!({"action": "diff"}), json!({"action": "diff", "rev": "HEAD~1"})] {
-        let diff = git(&place, arguments).await;
-        assert!(diff.output.contains("+other") && !diff.output.contains("hush"), "{diff:?}");
-        assert!(diff.output.ends_with("because such files hold secrets: .env]"), "{diff:?}");
-    }
-    let shown = git(&place, json!({"action": "show"})).await;
-    assert!(!shown.output.contains("hush"), "{shown:?}");
-    let file = git(&place, json!({"action": "show", "path": ".env"})).await;
-    assert_code(&file, "PROTECTED_FILE");
-    // By its new name it would be shown as it was.
-    place.bash("git mv .env plain.txt && git commit -qm moved -- .env plain.txt").await;
-    let shown = git(&place, json!({"action": "show"})).await;
-    assert!(!shown.output.contains("-KEY"), "{shown:?}");
-
-    write(&place, ".env.local", "KEY=hush\n");
-    let refused = place.call("git_commit", json!({"message": "all", "paths": ["."]})).await;
-    assert_code(&refused, "PROTECTED_FILE");
-}
-
-/// Makes the repository name a program wherever git can run one; each leaves a mark.
-fn booby_trap(place: &Place) -> PathBuf {
-    let root = place.workspace.path();
-    let mark = root.join("mark");
-    let trap = root.join("trap.sh");
-    fs::write(&trap, format!("#!/bin/sh\necho \"$0 $*\" >> {}\ncat\n", mark.display())).unwrap();
-    fs::set_permissions(&trap, fs::Permissions::from_mode(0o755)).unwrap();
-    let trap = trap.display();
-    let config = root.join(".git/config");
-    let text = fs::read_to_string(&config).unwrap();
-    let text = format!(
-        "{text}[core]\n fsmonitor = {trap}\n pager = {trap}\n editor = {trap}\n sshCommand = {trap}\n \
-         hooksPath = {hooks}\n alternateRefsCommand = {trap}\n\
-         [pager]\n status = {trap}\n diff = {trap}\n log = {trap}\n show = {trap}\n\
-         [diff]\n external = {trap}\n\
-         [diff \"x\"]\n command = {trap}\n textconv = {trap}\n\
-         [filter \"x\"]\n clean = {trap}\n smudge = {trap}\n required = true\n\
-         [filter \"a b\"]\n process = {trap}\n\
-         [log]\n showSignature = true\n\
-         [gpg]\n program = {trap}\n\
-         [commit]\n gpgSign = true\n\
-         [alias]\n status = !{trap}\n look = !{trap}\n\
-         [credential]\n helper = !{trap}\n\
-         [interactive]\n diffFilter = {trap}\n",
-        hooks = root.join("hooks").display(),
-    );
-    fs::write(&config, text).unwrap();
-    fs::write(
-        root.join(".git/info/attributes"),
-        "*.txt diff=x\n*.bin filter=x\n*.odd filter=\"a b\"\n",
-    )
-    .unwrap();
-    fs::create_dir(root.join("hooks")).unwrap();
-    for hook in
-        ["pre-commit", "commit-msg", "post-commit", "post-index-change", "reference-transaction"]
-    {
-        fs::copy(root.join("trap.sh"), root.join("hooks").join(hook)).unwrap();
-        fs::copy(root.join("trap.sh"), root.join(".git/hooks").join(hook)).unwrap();
-    }
-    write(place, "a.txt", "other\n");
-    write(place, "c.bin", "x\n");
-    mark
-}
-
-#[tokio::test]
-async fn sc_02_nothing_that_a_repository_names_is_run() {
-    // Nothing keeps programs in here, so that one that is run can leave its mark.
-    let place = repository(open()).await;
-    place.bash("echo y > c.bin && git add c.bin && git commit -qm bin").await;
-    let mark = booby_trap(&place);
-    for arguments in [
-        json!({"action": "status"}),
-        json!({"action": "diff"}),
-        json!({"action": "diff", "rev": "HEAD~1"}),
-        json!({"action": "diff", "staged": true}),
-        json!({"action": "log"}),
-        json!({"action": "show", "rev": "HEAD~1"}),
-        json!({"action": "show", "path": "a.txt"}),
-    ] {
-        let looked = git(&place, arguments.clone()).await;
-        assert!(looked.error_code.is_empty(), "{arguments}: {looked:?}");
-        assert!(!mark.exists(), "{arguments}: {:?}", fs::read_to_string(&mark));
-    }
-    let refused = place.call("git_commit", json!({"message": "x", "paths": ["c.bin"]})).await;
-    assert_code(&refused, "FILTER_NEEDED");
-    let commit = place.call("git_commit", json!({"message": "x", "paths": ["a.txt"]})).await;
-    assert_eq!(commit.status, ToolStatus::Success, "{commit:?}");
-    assert!(commit.output.contains("[Not run, as no hook is: "), "{commit:?}");
-    assert!(!mark.exists(), "{:?}", fs::read_to_string(&mark));
-    // The traps are armed: git by itself runs them.
-    place.bash("git diff; git status").await;
-    assert!(mark.exists());
 }
 
 #[tokio::test]

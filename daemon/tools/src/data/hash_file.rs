@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
-use crate::fs::{Protected, blocking, open_file, shown};
+use crate::fs::{Protected, blocking, open_file, planned_read, shown};
 use crate::run::interrupted;
 use crate::{About, Rank, ToolContext, TypedTool};
 
@@ -68,9 +68,9 @@ impl TypedTool for HashFile {
         Rank::Second
     }
 
-    async fn plan(&self, _ctx: &ToolContext, arguments: &Arguments) -> Result<Action, ToolResult> {
+    async fn plan(&self, ctx: &ToolContext, arguments: &Arguments) -> Result<Action, ToolResult> {
         let path = &arguments.path;
-        Ok(Action::read(format!("hash {}", shown(path)), [path.clone()]))
+        planned_read(ctx, &self.protected, path, format!("hash {}", shown(path))).await
     }
 
     async fn run(&self, ctx: &ToolContext, arguments: Arguments, _planned: &Action) -> ToolResult {

@@ -16,7 +16,7 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use self::listing::{Listing, Stop};
-use crate::fs::{Protected, blocking, open_file, shown};
+use crate::fs::{Protected, blocking, open_file, planned_read, shown};
 use crate::run::interrupted;
 use crate::{About, Rank, ToolContext, TypedTool};
 
@@ -61,9 +61,9 @@ impl TypedTool for ListArchive {
         Rank::Second
     }
 
-    async fn plan(&self, _ctx: &ToolContext, arguments: &Arguments) -> Result<Action, ToolResult> {
+    async fn plan(&self, ctx: &ToolContext, arguments: &Arguments) -> Result<Action, ToolResult> {
         let path = &arguments.path;
-        Ok(Action::read(format!("list the archive {}", shown(path)), [path.clone()]))
+        planned_read(ctx, &self.protected, path, format!("list the archive {}", shown(path))).await
     }
 
     async fn run(&self, ctx: &ToolContext, arguments: Arguments, _planned: &Action) -> ToolResult {

@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::image::Image;
 use self::reader::Reader;
-use crate::fs::{Protected, blocking, shown};
+use crate::fs::{Protected, blocking, planned_read, shown};
 use crate::run::interrupted;
 use crate::{About, Rank, ToolContext, TypedTool};
 
@@ -77,7 +77,8 @@ impl TypedTool for QuerySqlite {
             name: "query_sqlite",
             description: "Runs a read-only SQL query on a SQLite database of the workspace; without \
                           sql it shows the schema.",
-            capabilities: Capabilities::WORKSPACE_READ,
+            // What stands in the log beside the file changes the answer too.
+            capabilities: Capabilities { cacheable: false, ..Capabilities::WORKSPACE_READ },
             aliases: &[],
         }
     }
@@ -86,13 +87,13 @@ impl TypedTool for QuerySqlite {
         Rank::Second
     }
 
-    async fn plan(&self, _ctx: &ToolContext, arguments: &Arguments) -> Result<Action, ToolResult> {
+    async fn plan(&self, ctx: &ToolContext, arguments: &Arguments) -> Result<Action, ToolResult> {
         let Arguments { path, sql, .. } = arguments;
         let what = match sql {
             Some(sql) => format!("query {}: {}", shown(path), shown(&cut_line(sql, MAX_SUMMARY))),
             None => format!("look at the schema of {}", shown(path)),
         };
-        Ok(Action::read(what, [path.clone()]))
+        planned_read(ctx, &self.protected, path, what).await
     }
 
     async fn run(&self, ctx: &ToolContext, arguments: Arguments, _planned: &Action) -> ToolResult {

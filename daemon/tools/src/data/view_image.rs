@@ -15,7 +15,7 @@ use imagesize::ImageType;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::fs::{Protected, blocking, open_file, shown};
+use crate::fs::{Protected, blocking, open_file, planned_read, shown};
 use crate::{About, Rank, ToolContext, TypedTool};
 
 /// Longest side in pixels; providers refuse longer ones.
@@ -53,9 +53,9 @@ impl TypedTool for ViewImage {
         Rank::Second
     }
 
-    async fn plan(&self, _ctx: &ToolContext, arguments: &Arguments) -> Result<Action, ToolResult> {
+    async fn plan(&self, ctx: &ToolContext, arguments: &Arguments) -> Result<Action, ToolResult> {
         let path = &arguments.path;
-        Ok(Action::read(format!("look at {}", shown(path)), [path.clone()]))
+        planned_read(ctx, &self.protected, path, format!("look at {}", shown(path))).await
     }
 
     async fn run(&self, ctx: &ToolContext, arguments: Arguments, _planned: &Action) -> ToolResult {

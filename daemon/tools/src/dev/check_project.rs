@@ -198,20 +198,32 @@ fn judged(check: Check, found: &Found, ended: Ended) -> ToolResult {
         runner.argv.join(" ")
     );
     let (code, is_late) = (ended.code(), ended.late.is_some());
-    let counted = counts(runner.counted_by, &format!("{}\n{}", ended.out, ended.errors));
+    let counted = Counted {
+        counts: counts(runner.counted_by, &format!("{}\n{}", ended.out, ended.errors)),
+        is_cut: ended.is_cut,
+    };
     let mut result = told(ended);
     result.workspace_changed = true;
     result.output = head + &result.output;
     if check != Check::Test || is_late || result.status == ToolStatus::FatalError {
         return result;
     }
-    let (note, status, error_code) = verdict(code, counted);
+    let (note, status, error_code) = verdict(code, &counted);
     line(&mut result.output, &note);
     ToolResult { status, error_code: error_code.to_owned(), ..result }
 }
 
-fn verdict(code: Option<i32>, counted: Option<Counts>) -> (String, ToolStatus, &'static str) {
-    let Some(Counts { passed, failed, skipped }) = counted else {
+/// What was read of the tests.
+struct Counted {
+    /// None: no summary was found.
+    counts: Option<Counts>,
+    /// A part of the output was not kept, and summaries may have stood in it.
+    is_cut: bool,
+}
+
+fn verdict(code: Option<i32>, counted: &Counted) -> (String, ToolStatus, &'static str) {
+    let &Counted { counts, is_cut } = counted;
+    let Some(Counts { passed, failed, skipped }) = counts else {
         return if code == Some(0) {
             let note = "[How many tests ran cannot be told from this output: see whether any did.]";
             (note.to_owned(), ToolStatus::Partial, "TESTS_NOT_COUNTED")
@@ -219,8 +231,18 @@ fn verdict(code: Option<i32>, counted: Option<Counts>) -> (String, ToolStatus, &
             ("[No test was counted.]".to_owned(), ToolStatus::Partial, "TESTS_FAILED")
         };
     };
-    let told = format!("[tests: {passed} passed, {failed} failed, {skipped} skipped]");
-    if passed == 0 && failed == 0 && matches!(code, Some(0 | PYTEST_NO_TESTS)) {
+    let told = if is_cut {
+        format!(
+            "[tests: at least {passed} passed, {failed} failed, {skipped} skipped: a part of the \
+             output is left out]"
+        )
+    } else {
+        format!("[tests: {passed} passed, {failed} failed, {skipped} skipped]")
+    };
+    if is_cut && passed == 0 && failed == 0 && code == Some(0) {
+        return (told, ToolStatus::Partial, "TESTS_NOT_COUNTED");
+    }
+    if !is_cut && passed == 0 && failed == 0 && matches!(code, Some(0 | PYTEST_NO_TESTS)) {
         let note = format!("{told} [No test ran: that is no success.]");
         return (note, ToolStatus::Partial, "NO_TESTS_RAN");
     }
@@ -294,8 +316,8 @@ mod tests {
     #[test]
     fn a_run_is_a_success_when_tests_passed_and_none_failed() {
         let counted = |passed, failed| Some(Counts { passed, failed, skipped: 0 });
-        let check = |code, counted, status, error_code: &str| {
-            let (note, got, got_code) = verdict(code, counted);
+        let check = |code, counts, status, error_code: &str| {
+            let (note, got, got_code) = verdict(code, &Counted { counts, is_cut: false });
             assert_eq!((got, got_code), (status, error_code), "{note}");
         };
         check(Some(0), counted(3, 0), ToolStatus::Success, "");
@@ -307,5 +329,19 @@ mod tests {
         check(Some(101), counted(0, 0), ToolStatus::Partial, "TESTS_FAILED");
         check(Some(1), None, ToolStatus::Partial, "TESTS_FAILED");
         check(None, counted(1, 0), ToolStatus::Partial, "TESTS_FAILED");
+    }
+
+    #[test]
+    fn what_is_counted_in_output_that_is_cut_is_told_as_the_least() {
+        let check = |code, passed, failed, status, error_code: &str| {
+            let counts = Some(Counts { passed, failed, skipped: 0 });
+            let (note, got, got_code) = verdict(code, &Counted { counts, is_cut: true });
+            assert_eq!((got, got_code), (status, error_code), "{note}");
+            assert!(note.contains("at least") && !note.contains("No test ran"), "{note}");
+        };
+        check(Some(0), 3, 0, ToolStatus::Success, "");
+        check(Some(0), 0, 0, ToolStatus::Partial, "TESTS_NOT_COUNTED");
+        check(Some(5), 0, 0, ToolStatus::Partial, "TESTS_FAILED");
+        check(Some(101), 3, 0, ToolStatus::Partial, "TESTS_FAILED");
     }
 }

@@ -62,12 +62,13 @@ pub(super) fn check_names(relative: &Path) -> Result<(), ToolResult> {
     let secret = relative
         .components()
         .filter_map(|part| match part {
-            Component::Normal(name) => name.to_str(),
+            // What is not text in a name does not hide what is.
+            Component::Normal(name) => Some(name.to_string_lossy()),
             _ => None,
         })
         .find(|name| is_secret(name));
     match secret {
-        Some(name) => Err(refused(name)),
+        Some(name) => Err(refused(&name)),
         None => Ok(()),
     }
 }

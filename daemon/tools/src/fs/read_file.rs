@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use agentd_domain::{Action, ActionTarget, Capabilities, ToolResult, floor_char_boundary};
+use agentd_domain::{Action, Capabilities, ToolResult, floor_char_boundary};
 use async_trait::async_trait;
 use ring::digest::{Context, SHA256};
 use schemars::JsonSchema;
@@ -13,8 +13,8 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use super::save::MAX_FILE;
-use super::workspace::{OpenedFile, Workspace, told, version};
-use super::{FileLedger, Protected, blocking, hex, shown};
+use super::workspace::{OpenedFile, Workspace};
+use super::{FileLedger, Protected, blocking, hex, planned_read, shown};
 use crate::pdf::{MAX_PDF, PdfReader, PdfText, is_pdf};
 use crate::run::interrupted;
 use crate::{About, ToolContext, TypedTool};
@@ -71,16 +71,8 @@ impl TypedTool for ReadFile {
     }
 
     async fn plan(&self, ctx: &ToolContext, arguments: &Arguments) -> Result<Action, ToolResult> {
-        let path = arguments.path.clone();
-        let (workspace, protected) = (ctx.workspace.clone(), self.protected.clone());
-        blocking(ctx, move |_cancel| {
-            let OpenedFile { metadata, place, .. } =
-                Workspace::open(&workspace, &protected)?.open_file(&path)?;
-            let target =
-                ActionTarget::Read { path: told(&place), version: Some(version(&metadata)) };
-            Ok(Action { summary: format!("read {}", shown(&path)), targets: vec![target] })
-        })
-        .await
+        let summary = format!("read {}", shown(&arguments.path));
+        planned_read(ctx, &self.protected, &arguments.path, summary).await
     }
 
     async fn run(&self, ctx: &ToolContext, arguments: Arguments, _planned: &Action) -> ToolResult {

@@ -11,9 +11,9 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
-use agentd_domain::{ToolResult, cut_line};
+use agentd_domain::{ActionTarget, ToolResult, cut_line};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
 
@@ -29,6 +29,13 @@ pub(crate) struct OpenedFile {
     pub(crate) metadata: Metadata,
     /// Where it really is, relative to the workspace.
     pub(crate) place: PathBuf,
+}
+
+impl OpenedFile {
+    /// What reading it is as a part of an action.
+    pub(crate) fn target(&self) -> ActionTarget {
+        ActionTarget::Read { path: told(&self.place), version: Some(version(&self.metadata)) }
+    }
 }
 
 /// An opened workspace.
@@ -143,6 +150,20 @@ impl<'a> Workspace<'a> {
         };
         check_names(relative)?;
         Ok(if relative.as_os_str().is_empty() { PathBuf::from(".") } else { relative.to_owned() })
+    }
+
+    /// The same without `.` and `..` in it, as a program understands it that follows no links.
+    pub(super) fn lexical(&self, path: &str) -> Result<PathBuf, ToolResult> {
+        let mut place = PathBuf::new();
+        for part in self.relative(path)?.components() {
+            match part {
+                Component::CurDir => {}
+                Component::Normal(name) => place.push(name),
+                Component::ParentDir if place.pop() => {}
+                _ => return Err(outside(path, "")),
+            }
+        }
+        Ok(if place.as_os_str().is_empty() { PathBuf::from(".") } else { place })
     }
 
     /// Opens by the path, and when a link in it is absolute and leads back into the workspace, by

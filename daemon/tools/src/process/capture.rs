@@ -20,6 +20,8 @@ pub(super) struct Capture {
     head: String,
     tail: String,
     left_out: usize,
+    /// The text is not, byte for byte, what was written.
+    is_altered: bool,
 }
 
 impl Capture {
@@ -33,7 +35,18 @@ impl Capture {
             head: String::new(),
             tail: String::new(),
             left_out: 0,
+            is_altered: false,
         }
+    }
+
+    /// True when a part of the text is not kept.
+    pub(super) fn is_cut(&self) -> bool {
+        self.left_out > 0
+    }
+
+    /// True when what is kept is all that was written, byte for byte.
+    pub(super) fn is_exact(&self) -> bool {
+        !self.is_cut() && !self.is_altered
     }
 
     /// Takes bytes and gives the text that they add. Bytes that are no text become U+FFFD.
@@ -42,13 +55,13 @@ impl Capture {
         all.extend_from_slice(bytes);
         let whole = all.len() - unfinished(&all);
         self.unfinished = all.split_off(whole);
-        self.add(&String::from_utf8_lossy(&all))
+        self.add(&all)
     }
 
     /// Ends the stream and gives what was unfinished.
     pub(super) fn end(&mut self) -> String {
         let rest = std::mem::take(&mut self.unfinished);
-        let mut text = self.add(&String::from_utf8_lossy(&rest));
+        let mut text = self.add(&rest);
         if std::mem::take(&mut self.after_return) {
             text += &self.keep("\n".to_owned());
         }
@@ -80,7 +93,8 @@ impl Capture {
         self.since(0)
     }
 
-    fn add(&mut self, text: &str) -> String {
+    fn add(&mut self, bytes: &[u8]) -> String {
+        let text = String::from_utf8_lossy(bytes);
         let mut plain = String::new();
         // By bytes: only so does it remember an escape sequence that goes on in the next piece.
         for printable in self.escapes.strip_next(text.as_bytes()) {
@@ -95,6 +109,7 @@ impl Capture {
                 }
             }
         }
+        self.is_altered |= plain.as_bytes() != bytes;
         self.keep(plain)
     }
 
@@ -167,6 +182,28 @@ mod tests {
     #[test]
     fn lines_that_are_written_over_become_lines() {
         assert_eq!(captured(&[b"10%\r20%", b"\r30%\r\n", b"done\r"]), "10%\n20%\n30%\ndone\n");
+    }
+
+    #[test]
+    fn only_text_that_is_what_was_written_counts_as_exact() {
+        let check = |pieces: &[&[u8]], expect: (bool, bool)| {
+            let mut capture = Capture::keeping(20);
+            for piece in pieces {
+                capture.push(piece);
+            }
+            capture.end();
+            assert_eq!((capture.is_exact(), capture.is_cut()), expect, "{pieces:?}");
+        };
+        check(&[], (true, false));
+        check(&["a世\tb\n".as_bytes()], (true, false));
+        check(&["世".as_bytes().split_at(1).0, "世".as_bytes().split_at(1).1], (true, false));
+        check(&[b"a\0b"], (false, false));
+        check(&[b"a\x1b[1mb"], (false, false));
+        check(&[b"a\rb"], (false, false));
+        check(&[b"a\r", b"b"], (false, false));
+        check(&[b"a\xff"], (false, false));
+        check(&[b"a\xf0\x9f"], (false, false));
+        check(&[b"0123456789", b"0123456789a"], (false, true));
     }
 
     #[test]

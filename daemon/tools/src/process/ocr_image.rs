@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentd_domain::{Action, Capabilities, Evidence, ToolResult, cut_line};
+use agentd_domain::{Action, ActionTarget, Capabilities, Evidence, ToolResult, cut_line};
 use agentd_sandbox::Programs;
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -12,7 +12,7 @@ use serde::Deserialize;
 use super::command::{Ready, Wanted};
 use super::limits::{ProcessLimits, invalid};
 use super::told::{call_time, told};
-use crate::fs::{Protected, blocking, place_of, shown};
+use crate::fs::{Protected, blocking, open_plain_file, shown};
 use crate::{About, Rank, ToolContext, TypedTool};
 
 /// How a shell, and the helper of the sandbox, answer for a program that is not there.
@@ -67,9 +67,9 @@ impl TypedTool for OcrImage {
     }
 
     async fn plan(&self, ctx: &ToolContext, arguments: &Arguments) -> Result<Action, ToolResult> {
-        let Ready { target, .. } = self.ready(ctx, arguments).await?;
+        let (Ready { target, .. }, picture) = self.ready(ctx, arguments).await?;
         let summary = format!("read the text in {}", shown(&arguments.path));
-        Ok(Action { summary, targets: vec![target] })
+        Ok(Action { summary, targets: vec![target, picture] })
     }
 
     async fn run(&self, ctx: &ToolContext, arguments: Arguments, planned: &Action) -> ToolResult {
@@ -82,7 +82,7 @@ impl OcrImage {
         &self,
         ctx: &ToolContext,
         Arguments { path, language }: &Arguments,
-    ) -> Result<Ready, ToolResult> {
+    ) -> Result<(Ready, ActionTarget), ToolResult> {
         let language = language.as_deref().unwrap_or("eng");
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '+');
         if language.is_empty() || language.len() > MAX_LANGUAGES || !language.chars().all(is_name) {
@@ -96,13 +96,14 @@ impl OcrImage {
         // It is a file of the workspace that may be read.
         let (workspace, protected, name) =
             (ctx.workspace.clone(), self.protected.clone(), path.clone());
-        let place = blocking(ctx, move |_cancel| place_of(&workspace, &protected, &name)).await?;
+        let opened = blocking(ctx, move |_cancel| open_plain_file(&workspace, &protected, &name));
+        let opened = opened.await?;
         // A name may begin with a dash.
-        let path = format!("./{}", place.to_string_lossy());
+        let path = format!("./{}", opened.place.to_string_lossy());
         let argv = ["tesseract", &path, "stdout", "-l", language].map(str::to_owned).to_vec();
         let limits = self.limits.command;
         let wanted = Wanted { argv, cwd: None, writes: false, network: false, limits };
-        Ready::of(&self.programs, ctx, wanted).await
+        Ok((Ready::of(&self.programs, ctx, wanted).await?, opened.target()))
     }
 
     async fn read(
@@ -111,7 +112,7 @@ impl OcrImage {
         arguments: &Arguments,
         planned: &Action,
     ) -> Result<ToolResult, ToolResult> {
-        let ready = self.ready(ctx, arguments).await?;
+        let (ready, _picture) = self.ready(ctx, arguments).await?;
         let bounds = self.limits.bounds(self.limits.longest_time);
         let ended = ready.run(planned, bounds, &ctx.output).await?;
         match ended.code() {

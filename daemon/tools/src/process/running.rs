@@ -41,6 +41,10 @@ pub(crate) struct Ended {
     pub(crate) out: String,
     /// Head and tail of what it wrote to its other stream.
     pub(crate) errors: String,
+    /// Something between head and tail of a stream is not kept.
+    pub(crate) is_cut: bool,
+    /// `out` is all that it wrote, byte for byte.
+    pub(crate) is_exact: bool,
     /// How it ended; none: it was told to end and its supervisor did not answer in time.
     pub(crate) exit: Option<Result<Exit, WaitError>>,
     /// The time that it was given, when it used that up and was ended.
@@ -94,7 +98,8 @@ pub(crate) async fn run_to_its_end(
             }
         }
     };
-    Ok(Ended { out: out.text(), errors: errors.text(), exit, late })
+    let (is_cut, is_exact) = (out.is_cut() || errors.is_cut(), out.is_exact());
+    Ok(Ended { out: out.text(), errors: errors.text(), is_cut, is_exact, exit, late })
 }
 
 /// Reads a stream to its end, and shows what comes.

@@ -20,7 +20,7 @@ pub(crate) fn call_time(time: Duration) -> Duration {
 /// The result of a call that ran a program to its end.
 pub(crate) fn told(ended: Ended) -> ToolResult {
     let code = ended.code();
-    let Ended { out, errors, exit, late } = ended;
+    let Ended { out, errors, exit, late, .. } = ended;
     let mut text = streams(&out, &errors);
     let exit = match exit {
         Some(Ok(exit)) => Some(exit),

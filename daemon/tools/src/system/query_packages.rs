@@ -9,12 +9,12 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-use agentd_domain::{Action, Capabilities, ToolResult, cut_line};
+use agentd_domain::{Action, ActionTarget, Capabilities, ToolResult, cut_line};
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::fs::{Protected, blocking, names_in, open_file};
+use crate::fs::{OpenedFile, Protected, blocking, names_in, open_file, open_plain_file};
 use crate::{About, Rank, ToolContext, TypedTool};
 use lists::{Package, apk, brew, cargo_lock, dist_infos, dpkg, npm_lock};
 
@@ -32,6 +32,10 @@ const MAX_LINE: usize = 160;
 const SYSTEM_PYTHON: [&str; 2] = ["/usr/lib/python3/dist-packages", "/usr/lib64/python3"];
 const PYTHON_ROOTS: [&str; 2] = ["/usr/local/lib", "/usr/lib"];
 const ENVIRONMENTS: [&str; 3] = [".venv", "venv", "env"];
+
+/// Files of a project that name its packages.
+const NPM_LOCK: &str = "package-lock.json";
+const CARGO_LOCK: &str = "Cargo.lock";
 
 /// Where Homebrew keeps what it installs.
 const CELLARS: [&str; 3] =
@@ -86,15 +90,21 @@ impl TypedTool for QueryPackages {
         Rank::Second
     }
 
-    async fn plan(&self, _ctx: &ToolContext, _arguments: &Arguments) -> Result<Action, ToolResult> {
-        Ok(Action::read("list installed packages", [".".to_owned()]))
+    async fn plan(&self, ctx: &ToolContext, arguments: &Arguments) -> Result<Action, ToolResult> {
+        let (root, protected, source) =
+            (ctx.workspace.clone(), self.protected.clone(), arguments.source);
+        blocking(ctx, move |_cancel| {
+            let summary = "list installed packages".to_owned();
+            Ok(Action { summary, targets: reads(&root, &protected, source) })
+        })
+        .await
     }
 
     async fn run(&self, ctx: &ToolContext, arguments: Arguments, _planned: &Action) -> ToolResult {
         let (workspace, protected) = (ctx.workspace.clone(), self.protected.clone());
         blocking(ctx, move |_cancel| {
             let mut found = Found::default();
-            let wants = |source| arguments.source.is_none_or(|wanted| wanted == source);
+            let wants = |source| wanted(arguments.source, source);
             if wants(Source::System) {
                 system(Path::new("/"), &mut found);
             }
@@ -102,16 +112,56 @@ impl TypedTool for QueryPackages {
                 python(&workspace, &protected, &mut found);
             }
             if wants(Source::Npm) {
-                project("package-lock.json", npm_lock, &workspace, &protected, &mut found);
+                project(NPM_LOCK, npm_lock, &workspace, &protected, &mut found);
             }
             if wants(Source::Cargo) {
-                project("Cargo.lock", cargo_lock, &workspace, &protected, &mut found);
+                project(CARGO_LOCK, cargo_lock, &workspace, &protected, &mut found);
             }
             Ok(told(found, arguments.name.as_deref()))
         })
         .await
         .unwrap_or_else(|refusal| refusal)
     }
+}
+
+fn wanted(asked: Option<Source>, source: Source) -> bool {
+    asked.is_none_or(|asked| asked == source)
+}
+
+/// What is read of the workspace, as far as it is there.
+fn reads(root: &Path, protected: &Protected, asked: Option<Source>) -> Vec<ActionTarget> {
+    let mut reads = Vec::new();
+    if wanted(asked, Source::Python) {
+        reads.extend(environments(root, protected).flat_map(|found| found.reads));
+    }
+    for (source, name) in [(Source::Npm, NPM_LOCK), (Source::Cargo, CARGO_LOCK)] {
+        if wanted(asked, source) {
+            let opened = open_plain_file(root, protected, name);
+            reads.extend(opened.iter().map(OpenedFile::target));
+        }
+    }
+    reads
+}
+
+/// A directory of packages of an environment in the workspace.
+struct Environment {
+    name: &'static str,
+    files: Vec<String>,
+    reads: [ActionTarget; 2],
+}
+
+/// `lib/python3.12/site-packages` of each environment.
+fn environments(root: &Path, protected: &Protected) -> impl Iterator<Item = Environment> {
+    ENVIRONMENTS.into_iter().flat_map(move |name| {
+        let lib = format!("{name}/lib");
+        let (versions, lib_read) = names_in(root, protected, &lib, MAX_NAMES).ok().unzip();
+        let versions = versions.into_iter().flatten().filter(|name| name.starts_with("python"));
+        versions.filter_map(move |version| {
+            let packages = format!("{lib}/{version}/site-packages");
+            let (files, read) = names_in(root, protected, &packages, MAX_NAMES).ok()?;
+            Some(Environment { name, files, reads: [lib_read.clone()?, read] })
+        })
+    })
 }
 
 /// What there is.
@@ -160,16 +210,8 @@ fn system(root: &Path, found: &mut Found) {
 }
 
 fn python(root: &Path, protected: &Protected, found: &mut Found) {
-    // lib/python3.12/site-packages of an environment in the workspace.
-    for environment in ENVIRONMENTS {
-        let lib = format!("{environment}/lib");
-        let Ok(versions) = names_in(root, protected, &lib, MAX_NAMES) else { continue };
-        for version in versions.iter().filter(|name| name.starts_with("python")) {
-            let packages = format!("{lib}/{version}/site-packages");
-            if let Ok(names) = names_in(root, protected, &packages, MAX_NAMES) {
-                found.add(format!("Python of {environment}"), dist_infos(&names));
-            }
-        }
+    for Environment { name, files, .. } in environments(root, protected) {
+        found.add(format!("Python of {name}"), dist_infos(&files));
     }
     for directory in SYSTEM_PYTHON {
         if let Some(names) = names_of(Path::new(directory)) {

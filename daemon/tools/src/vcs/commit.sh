@@ -10,7 +10,8 @@ if [ $# -eq 0 ]; then
 else
     export GIT_INDEX_FILE="$TMPDIR/index"
     if [ -n "$parent" ]; then git read-tree "$parent"; fi
-    git add -A -- "$@"
+    pathspecs "$@" > "$TMPDIR/specs"
+    git add -A --pathspec-from-file="$TMPDIR/specs" --pathspec-file-nul
     now=$(git write-tree)
     unset GIT_INDEX_FILE
 fi
@@ -27,7 +28,8 @@ if ! git update-ref -m "commit: $(printf '%s' "$message" | head -n 1)" HEAD "$co
     exit 0
 fi
 echo "commit $commit"
-if [ $# -gt 0 ] && ! git reset -q "$commit" -- "$@"; then
+if [ $# -gt 0 ] &&
+    ! git reset -q --pathspec-from-file="$TMPDIR/specs" --pathspec-file-nul "$commit"; then
     echo "index"
 fi
-git show --no-ext-diff --no-textconv --stat --format=%h "$commit" | sed 's/^/stat /'
+git show --no-ext-diff --no-textconv --submodule=short --ignore-submodules=dirty --stat --format=%h "$commit" | sed 's/^/stat /'

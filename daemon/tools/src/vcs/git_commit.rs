@@ -4,22 +4,31 @@
 //! the same tree again in the repository, and goes on only when it is the same one, on the same
 //! branch, at the same commit. It is git's plumbing that does both: it runs no hooks, no editor, no
 //! signing program, and pushes nothing.
+//!
+//! So the plan runs git before anybody has permitted anything: what is permitted is the content of the
+//! commit, and only git can tell it. All that a repository can make git run is switched off for it, as
+//! it is for the commit itself, and nothing of the repository is written. Where no box is around
+//! programs, nothing is started before it is permitted: the plan says then that it has not looked.
+
+mod looked;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use agentd_domain::{Action, Capabilities, ToolResult, cut_line};
+use agentd_domain::{Action, ActionTarget, Capabilities, ToolResult, cut_line};
 use agentd_sandbox::{Limits, Profile, Programs};
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::hardened::{Git, SETTINGS, failed};
+use self::looked::{Looked, lines};
+use super::hardened::{CALL_TIME, Git, SETTINGS, failed};
 use super::identity::{self, Identity};
-use crate::fs::{Protected, is_secret_place, relative_place, shown};
-use crate::process::running::Ended;
-use crate::{About, LiveOutput, Rank, ToolContext, TypedTool};
+use crate::fs::{Protected, relative_place, shown};
+use crate::{About, Rank, ToolContext, TypedTool};
 
+const SPECS: &str = include_str!("specs.sh");
 const LOOK: &str = include_str!("look.sh");
 const COMMIT: &str = include_str!("commit.sh");
 
@@ -28,9 +37,6 @@ const MAX_MESSAGE: usize = 10_000;
 
 /// Longest first line of it that a summary shows, in characters.
 const MAX_SUBJECT: usize = 100;
-
-/// Files that a summary names.
-const MAX_NAMED: usize = 20;
 
 /// Arguments of git_commit.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -53,18 +59,11 @@ pub(crate) struct GitCommit {
     pub(crate) user_settings: Vec<PathBuf>,
 }
 
-/// What would be committed.
-#[derive(Debug, Default)]
-struct Looked {
-    tree: String,
-    parent: String,
-    branch: String,
-    author: Identity,
-    /// Files with their kind of change, as far as they are told.
-    files: Vec<String>,
-    count: usize,
-    /// Hooks that git would run.
-    hooks: Vec<String>,
+/// What a call asks for.
+struct Asked<'a> {
+    message: &'a str,
+    /// Relative to the workspace; none: what is staged.
+    places: Vec<String>,
 }
 
 /// A commit that is about to be made.
@@ -95,8 +94,18 @@ impl TypedTool for GitCommit {
         Rank::Second
     }
 
+    fn timeout(&self, _arguments: &Arguments) -> Option<Duration> {
+        Some(CALL_TIME)
+    }
+
     async fn plan(&self, ctx: &ToolContext, arguments: &Arguments) -> Result<Action, ToolResult> {
-        Ok(self.ready(&ctx.workspace, arguments).await?.action)
+        let asked = self.asked(&ctx.workspace, arguments)?;
+        let git = Git::find(&self.programs, self.limits).await?;
+        if git.is_kept_in() {
+            Ok(self.ready(git, &ctx.workspace, &asked).await?.action)
+        } else {
+            Ok(asked.unseen(&git))
+        }
     }
 
     async fn run(&self, ctx: &ToolContext, arguments: Arguments, planned: &Action) -> ToolResult {
@@ -105,7 +114,11 @@ impl TypedTool for GitCommit {
 }
 
 impl GitCommit {
-    async fn ready(&self, workspace: &Path, arguments: &Arguments) -> Result<Ready, ToolResult> {
+    fn asked<'a>(
+        &self,
+        workspace: &Path,
+        arguments: &'a Arguments,
+    ) -> Result<Asked<'a>, ToolResult> {
         let Arguments { message, paths } = arguments;
         let invalid = |what: &str| ToolResult::fatal("TOOL_ARGUMENT_VALIDATION_FAILED", what);
         if message.trim().is_empty() || message.len() > MAX_MESSAGE || message.contains('\0') {
@@ -118,12 +131,19 @@ impl GitCommit {
         if paths.as_ref().is_some_and(Vec::is_empty) {
             return Err(invalid("paths is empty: name files, or leave it out for what is staged."));
         }
+        Ok(Asked { message, places })
+    }
+
+    async fn ready(
+        &self,
+        git: Git,
+        workspace: &Path,
+        Asked { message, places }: &Asked<'_>,
+    ) -> Result<Ready, ToolResult> {
         let specs: Vec<String> = places.iter().map(|place| format!(":(literal){place}")).collect();
-        let git = Git::find(&self.programs, self.limits).await?;
         let mut preamble = preamble(&git.without_filters(workspace).await?);
         let argv = script(&preamble, LOOK, &specs);
-        let ended = git.run(workspace, argv, Profile::ReadOnly, &LiveOutput::nobody()).await?;
-        let mut looked = Looked::read(&ended)?;
+        let mut looked = Looked::read(&git.list(workspace, argv).await?, places)?;
         let Identity { name, email } = identity::of_user(&self.user_settings);
         for (known, other) in [(&mut looked.author.name, name), (&mut looked.author.email, email)] {
             if known.is_empty() {
@@ -146,7 +166,7 @@ impl GitCommit {
         ] {
             preamble += &export(variable, value);
         }
-        let action = looked.action(&git, message, &places);
+        let action = looked.action(&git, message, places);
         Ok(Ready { git, preamble, specs, looked, action })
     }
 
@@ -156,12 +176,18 @@ impl GitCommit {
         arguments: &Arguments,
         planned: &Action,
     ) -> Result<ToolResult, ToolResult> {
-        let Ready { git, preamble, specs, looked, action } =
-            self.ready(&ctx.workspace, arguments).await?;
-        if action != *planned {
+        let asked = self.asked(&ctx.workspace, arguments)?;
+        let git = Git::find(&self.programs, self.limits).await?;
+        let unseen = (!git.is_kept_in()).then(|| asked.unseen(&git));
+        if unseen.as_ref().is_some_and(|unseen| unseen != planned) {
             return Err(changed());
         }
-        let Looked { tree, parent, branch, hooks, .. } = looked;
+        let Ready { git, preamble, specs, looked, action } =
+            self.ready(git, &ctx.workspace, &asked).await?;
+        if unseen.is_none() && action != *planned {
+            return Err(changed());
+        }
+        let Looked { tree, parent, branch, hooks, submodules, .. } = looked;
         let mut words = vec![tree, parent, branch, arguments.message.clone()];
         words.extend(specs);
         let argv = script(&preamble, COMMIT, &words);
@@ -180,113 +206,41 @@ impl GitCommit {
         if !hooks.is_empty() {
             output.push(format!("[Not run, as no hook is: {}]", hooks.join(", ")));
         }
+        if !submodules.is_empty() {
+            let names: Vec<String> = submodules.iter().map(|name| shown(name)).collect();
+            output.push(format!(
+                "[Left out, as they are repositories of their own: {}]",
+                names.join(", ")
+            ));
+        }
         Ok(ToolResult { workspace_changed: true, ..ToolResult::success(output.join("\n")) })
     }
 }
 
-impl Looked {
-    fn read(ended: &Ended) -> Result<Self, ToolResult> {
-        let told = |key: &str| lines(&ended.out, key);
-        let one = |key: &str| told(key).pop().unwrap_or_default();
-        if let Some(state) = told("busy").first() {
-            return Err(ToolResult::fatal(
-                "REPOSITORY_BUSY",
-                format!("A merge, rebase or the like is under way ({state}); it is ended by hand."),
-            ));
-        }
-        let tree = one("tree");
-        if ended.code() != Some(0) || tree.is_empty() {
-            return Err(failed(ended));
-        }
-        if let Some(filtered) = told("filter").first() {
-            return Err(ToolResult::fatal(
-                "FILTER_NEEDED",
-                format!(
-                    "A file is stored through a program, which is not run here ({}). The user \
-                     commits it by hand.",
-                    shown(filtered)
-                ),
-            ));
-        }
-        let count = one("count").parse().unwrap_or_default();
-        let files: Vec<String> = told("file").iter().map(|line| line.replace('\t', " ")).collect();
-        if count == 0 {
-            return Err(ToolResult::fatal(
-                "NOTHING_TO_COMMIT",
-                "There is nothing to commit: name the changed files in paths.",
-            ));
-        }
-        if files.len() < count {
-            return Err(ToolResult::fatal(
-                "TOO_MANY_FILES",
-                format!("These are {count} files, more than can be told: commit them in parts."),
-            ));
-        }
-        let is_secret = |file: &&String| {
-            let name = file.split_once(' ').map_or("", |(_, name)| name).trim_matches('"');
-            is_secret_place(Path::new(name))
-        };
-        if let Some(secret) = files.iter().find(is_secret) {
-            return Err(ToolResult::fatal(
-                "PROTECTED_FILE",
-                format!("'{}' is protected, because such files hold secrets.", shown(secret)),
-            ));
-        }
-        Ok(Self {
-            tree,
-            parent: one("parent"),
-            branch: one("branch"),
-            author: Identity { name: one("name"), email: one("email") },
-            files,
-            count,
-            hooks: told("hook"),
-        })
-    }
-
-    /// What people are asked about. The command says the same as what is done; the tree in the
-    /// summary is its content.
-    fn action(&self, git: &Git, message: &str, places: &[String]) -> Action {
-        let Self { tree, parent, branch, author, files, count, .. } = self;
-        let mut named: Vec<String> = files.iter().take(MAX_NAMED).map(|file| shown(file)).collect();
-        if let Some(more @ 1..) = count.checked_sub(named.len()) {
-            named.push(format!("and {more} more"));
-        }
-        let on = match branch.strip_prefix("refs/heads/") {
-            Some(name) => format!("to {name}"),
-            None => "to no branch".to_owned(),
-        };
-        let short = |id: &str| id.chars().take(12).collect::<String>();
-        let after = if parent.is_empty() {
-            "as the first one".to_owned()
+impl Asked<'_> {
+    /// What people are asked about where nothing may be looked at before.
+    fn unseen(&self, git: &Git) -> Action {
+        let Self { message, places } = self;
+        let what = if places.is_empty() {
+            "what is staged".to_owned()
         } else {
-            format!("after {}", short(parent))
+            places.iter().map(|place| shown(place)).collect::<Vec<_>>().join(", ")
         };
-        let summary = format!(
-            "commit {} {after}, by {} <{}>, tree {}: {}; {}",
-            shown(&on),
-            shown(&author.name),
-            shown(&author.email),
-            short(tree),
-            shown(&cut_line(message, MAX_SUBJECT)),
-            named.join(", "),
-        );
-        let mut argv: Vec<String> =
-            ["git", "commit", "--no-verify", "-m", message].map(str::to_owned).into();
-        if !places.is_empty() {
-            argv.extend(["--only", "--"].map(str::to_owned));
-            argv.extend(places.iter().cloned());
-        }
-        Action { summary, targets: vec![git.target(argv, true)] }
+        let subject = shown(&cut_line(message, MAX_SUBJECT));
+        let summary = format!("commit {what}, which nobody has looked at: {subject}");
+        Action { summary, targets: vec![command(git, message, places)] }
     }
 }
 
-/// What stands behind a key in the lines that a script wrote.
-fn lines(output: &str, key: &str) -> Vec<String> {
-    output
-        .lines()
-        .filter_map(|line| line.strip_prefix(key)?.strip_prefix(' '))
-        .map(str::to_owned)
-        .collect()
+/// The command that says the same as what is done.
+fn command(git: &Git, message: &str, places: &[String]) -> ActionTarget {
+    let mut argv: Vec<String> =
+        ["git", "commit", "--no-verify", "-m", message].map(str::to_owned).into();
+    if !places.is_empty() {
+        argv.extend(["--only", "--"].map(str::to_owned));
+        argv.extend(places.iter().cloned());
+    }
+    git.target(argv, true)
 }
 
 /// The settings for every git of a script.
@@ -306,7 +260,7 @@ fn export(variable: &str, value: &str) -> String {
 }
 
 fn script(preamble: &str, script: &str, arguments: &[String]) -> Vec<String> {
-    let mut argv = vec!["sh".to_owned(), "-c".to_owned(), format!("{preamble}{script}")];
+    let mut argv = vec!["sh".to_owned(), "-c".to_owned(), format!("{preamble}{SPECS}{script}")];
     argv.push("git_commit".to_owned());
     argv.extend(arguments.iter().cloned());
     argv

@@ -9,7 +9,7 @@ use agentd_domain::{ActionTarget, Confinement, ToolResult, cut_line};
 use agentd_sandbox::{Backend, Command, Limits, Profile, Programs, Sandbox};
 
 use crate::LiveOutput;
-use crate::process::running::{Ended, run_to_its_end};
+use crate::process::running::{Bounds, Ended, STOP_PATIENCE, run_to_its_end};
 
 /// Settings that stand above those of the repository.
 pub(super) const SETTINGS: [(&str, &str); 15] = [
@@ -31,8 +31,21 @@ pub(super) const SETTINGS: [(&str, &str); 15] = [
     ("submodule.recurse", "false"),
 ];
 
-/// Longest run of git. It is less than a call may take.
+/// Longest run of git.
 const TIME: Duration = Duration::from_secs(20);
+
+/// How long a call may take: it runs git three times at most.
+pub(super) const CALL_TIME: Duration =
+    Duration::from_secs(3 * (TIME.as_secs() + STOP_PATIENCE.as_secs()) + STOP_PATIENCE.as_secs());
+
+/// Bytes of a list that are read.
+const MAX_LIST: usize = 1024 * 1024;
+
+/// Options of whatever looks at differences. A repository in this one has filters, drivers and
+/// monitors of its own, which looking into it would run; what stands in `.gitmodules` or the
+/// settings, nothing but options overrides.
+pub(super) const NO_DIRT: &str = "--ignore-submodules=dirty";
+pub(super) const NO_SUBMODULE_DIFF: &str = "--submodule=short";
 
 /// How much of what git says is shown of an error, in characters.
 const MAX_MESSAGE: usize = 400;
@@ -59,6 +72,11 @@ impl Git {
         Ok(Self { sandbox, limits })
     }
 
+    /// True when something is around the programs that it runs.
+    pub(super) fn is_kept_in(&self) -> bool {
+        self.sandbox.backend() != Backend::None
+    }
+
     /// What a permission is decided on.
     pub(super) fn target(&self, argv: Vec<String>, writes: bool) -> ActionTarget {
         let confinement = match self.sandbox.backend() {
@@ -81,6 +99,31 @@ impl Git {
         profile: Profile,
         live: &LiveOutput,
     ) -> Result<Ended, ToolResult> {
+        self.run_within(workspace, argv, profile, live, TIME).await
+    }
+
+    /// Runs a program that lists something, without showing it. Whether the list is whole is for the
+    /// caller to look at.
+    ///
+    /// # Errors
+    /// The result of the call, when it did not run to its end.
+    pub(super) async fn list(
+        &self,
+        workspace: &Path,
+        argv: Vec<String>,
+    ) -> Result<Ended, ToolResult> {
+        let bounds = Bounds { time: TIME, kept_bytes: MAX_LIST };
+        self.run_within(workspace, argv, Profile::ReadOnly, &LiveOutput::nobody(), bounds).await
+    }
+
+    async fn run_within(
+        &self,
+        workspace: &Path,
+        argv: Vec<String>,
+        profile: Profile,
+        live: &LiveOutput,
+        bounds: impl Into<Bounds>,
+    ) -> Result<Ended, ToolResult> {
         let command = Command {
             argv,
             workspace: workspace.to_owned(),
@@ -92,7 +135,7 @@ impl Git {
         let unavailable = |what: &str| {
             ToolResult::fatal("TOOL_PROCESS_UNAVAILABLE", format!("Git was not run: {what}."))
         };
-        let ended = run_to_its_end(&*self.sandbox, &command, TIME, live)
+        let ended = run_to_its_end(&*self.sandbox, &command, bounds, live)
             .await
             .map_err(|error| unavailable(&error.to_string()))?;
         if let Some(time) = ended.late {
@@ -120,10 +163,12 @@ impl Git {
         workspace: &Path,
     ) -> Result<Vec<(String, String)>, ToolResult> {
         let argv = words(&[], &["config", "--name-only", "--get-regexp", r"^filter\."]);
-        let listed = self.run(workspace, argv, Profile::ReadOnly, &LiveOutput::nobody()).await?;
-        // 1: there is none.
-        if listed.code() != Some(0) && !listed.errors.is_empty() {
-            return Err(failed(&listed));
+        let listed = self.list(workspace, argv).await?;
+        match listed.code() {
+            Some(0) => {}
+            // There is none.
+            Some(1) if listed.errors.is_empty() => return Ok(Vec::new()),
+            _ => return Err(failed(&listed)),
         }
         let mut names: Vec<&str> = listed
             .out
@@ -134,7 +179,10 @@ impl Git {
         names.sort_unstable();
         names.dedup();
         // An argument of git ends a name at the first equals sign.
-        if names.len() > MAX_FILTERS || names.iter().any(|name| name.contains(['=', '\n'])) {
+        if !listed.is_exact
+            || names.len() > MAX_FILTERS
+            || names.iter().any(|name| name.contains('='))
+        {
             return Err(ToolResult::fatal(
                 "REPOSITORY_REFUSED",
                 "The settings of this repository hold filters whose names cannot be switched off.",

@@ -17,20 +17,21 @@ if [ $# -eq 0 ]; then
     if [ -e "$git_dir/index" ]; then cp "$git_dir/index" "$GIT_INDEX_FILE"; fi
 else
     if [ -n "$parent" ]; then git read-tree "$parent"; fi
-    git add -A -- "$@"
+    git -c core.quotePath=true ls-files -s -- "$@" | sed -n "s/^160000 [^$tab]*$tab/submodule /p"
+    pathspecs "$@" > "$TMPDIR/specs"
+    git add -A --pathspec-from-file="$TMPDIR/specs" --pathspec-file-nul
 fi
 tree=$(git write-tree)
 base=${parent:-$(git hash-object -t tree -w /dev/null)}
-echo "tree $tree"
-echo "parent $parent"
-echo "branch $(git symbolic-ref -q HEAD || true)"
-echo "name $(git config user.name || true)"
-echo "email $(git config user.email || true)"
+# A value may hold anything: one line of it, and nothing that ends a line.
+one_line() { git config "$1" | head -n 1 | tr -d '\000-\037\177' || true; }
+printf '%s\n' "tree $tree" "parent $parent" "branch $(git symbolic-ref -q HEAD || true)" \
+    "name $(one_line user.name)" "email $(one_line user.email)"
 git diff-tree -r --name-only "$base" "$tree" | git check-attr --stdin filter |
     grep -v -e ': filter: unspecified$' -e ': filter: unset$' | head -n 5 | sed 's/^/filter /' || true
 for hook in pre-commit prepare-commit-msg commit-msg post-commit; do
     if [ -x "$git_dir/hooks/$hook" ]; then echo "hook $hook"; fi
 done
-git diff-tree -r --no-renames --name-status "$base" "$tree" > "$TMPDIR/files"
+git -c core.quotePath=true diff-tree -r --no-renames --name-status "$base" "$tree" > "$TMPDIR/files"
 echo "count $(wc -l < "$TMPDIR/files")"
 head -n 1000 "$TMPDIR/files" | sed 's/^/file /'

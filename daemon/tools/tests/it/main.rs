@@ -8,6 +8,7 @@ mod harness;
 mod images;
 mod limits;
 mod patches;
+mod planned_reads;
 mod planning;
 mod schemas;
 mod search;

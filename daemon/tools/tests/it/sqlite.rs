@@ -251,13 +251,18 @@ async fn a_query_without_an_end_is_stopped_after_a_while() {
     database(&place, TABLE);
     let endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) \
                    SELECT count(*) FROM c";
+    let arguments = json!({"path": "a.db", "sql": endless}).to_string();
+    let call = place.registry.prepare("query_sqlite", &arguments).expect("a call");
+    let ctx = context(&place.workspace);
+    let planned = call.plan(&ctx).await.expect("a plan");
     let waiting = async {
         tokio::task::yield_now().await;
         tokio::time::advance(std::time::Duration::from_secs(21)).await;
     };
-    let (stopped, ()) = tokio::join!(query(&place, endless), waiting);
+    let (stopped, ()) =
+        tokio::join!(run_call(call, &planned, &ctx, CallLimits::default()), waiting);
     assert_eq!(
-        (stopped.status, stopped.error_code.as_str()),
+        (stopped.result.status, stopped.result.error_code.as_str()),
         (ToolStatus::Partial, "QUERY_STOPPED")
     );
 }
