@@ -19,7 +19,7 @@ use agentd_shared::{Paths, PathsError, ensure_config_dir, ensure_private_dir};
 use agentd_store::{
     CrashPoints, InstanceLock, LockError, OpenError, Opened, SledOptions, SledStore, Store,
 };
-use agentd_tools::{BuiltinSettings, RegisterError, Registry, Tool, process_tools};
+use agentd_tools::{BuiltinSettings, PROCESS_TOOLS, RegisterError, Registry, Tool, process_tools};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -288,7 +288,7 @@ impl Daemon {
                 tools.register(tool)?;
             }
         } else {
-            for name in ["check_project", "git", "git_commit", "job", "run_command", "run_python"] {
+            for name in PROCESS_TOOLS {
                 tools.note_missing(name, "this process is not agentd and runs no programs");
             }
         }

@@ -76,6 +76,18 @@ pub(crate) fn tools(settings: BuiltinSettings) -> Vec<Arc<dyn Tool>> {
     ]
 }
 
+/// Names of [`process_tools`].
+pub const PROCESS_TOOLS: [&str; 8] = [
+    "check_project",
+    "git",
+    "git_commit",
+    "job",
+    "ocr_image",
+    "run_command",
+    "run_python",
+    "terminal",
+];
+
 /// The tools that run programs, for a daemon that can. Of paths under `private` they are not told.
 pub fn process_tools(
     programs: &Arc<Programs>,
@@ -101,4 +113,38 @@ pub fn process_tools(
     ];
     tools.extend(process::tools(&programs(), limits));
     tools
+}
+
+#[cfg(test)]
+mod tests {
+    use agentd_sandbox::{Choice, Policy};
+
+    use super::*;
+    use crate::Registry;
+    use crate::old_names::is_old;
+
+    fn all() -> Vec<Arc<dyn Tool>> {
+        let policy =
+            Policy { helper: PathBuf::new(), readable: Vec::new(), hidden: Vec::new(), path: None };
+        let programs = Arc::new(Programs::new(Choice::Auto, policy));
+        process_tools(&programs, ProcessLimits::default(), Vec::new())
+    }
+
+    #[test]
+    fn the_tools_that_run_programs_are_those_that_are_named() {
+        let mut names: Vec<String> = all().iter().map(|tool| tool.spec().name.clone()).collect();
+        names.sort_unstable();
+        assert_eq!(names, PROCESS_TOOLS);
+    }
+
+    #[test]
+    fn no_old_name_is_an_alias_too() {
+        let mut registry = Registry::builtin();
+        for tool in all() {
+            for alias in tool.aliases() {
+                assert!(!is_old(alias), "{alias}");
+            }
+            registry.register(tool).unwrap();
+        }
+    }
 }

@@ -32,7 +32,7 @@ mod system;
 mod tool;
 mod vcs;
 
-pub use builtin::{BuiltinSettings, process_tools};
+pub use builtin::{BuiltinSettings, PROCESS_TOOLS, process_tools};
 pub use fs::{ChangedFile, CopyLimits, FileChange, FileChanges, FileLedger, NetDiff, UndoCopies};
 pub use live_output::LiveOutput;
 pub use net::{

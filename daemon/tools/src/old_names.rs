@@ -41,6 +41,12 @@ pub(crate) fn meaning(name: &str) -> Option<Meaning> {
     OLD_NAMES.iter().find(|(old, _)| *old == name).map(|(_, meaning)| *meaning)
 }
 
+/// True for a name that is not a tool's or an alias of one.
+#[cfg(test)]
+pub(crate) fn is_old(name: &str) -> bool {
+    meaning(name).is_some()
+}
+
 /// Arguments of a tool by the names that they have here. What cannot be read stays as it is, to be
 /// refused.
 pub(crate) fn renamed<'a>(spec: &ToolSpec, arguments_json: Cow<'a, str>) -> Cow<'a, str> {

@@ -83,9 +83,21 @@ async fn arguments_that_cannot_be_run_are_refused_with_their_name() {
         assert_eq!(refused.error_code, code, "{arguments}: {refused:?}");
         assert!(refused.output.contains(words), "{arguments}: {refused:?}");
     }
-    for alias in ["toolkit_exec", "runCommand"] {
-        assert!(place.registry.find(alias).is_some(), "{alias}");
+    assert!(place.registry.find("runCommand").is_some());
+}
+
+#[tokio::test]
+async fn a_call_by_an_old_name_runs_the_command_that_it_means() {
+    let place = boxed();
+    for arguments in [
+        json!({"app": "echo", "args": ["a b", "c"], "timeout": 5}),
+        json!({"command": "echo 'a b' c"}),
+    ] {
+        let result = place.call("toolkit_exec", arguments.clone()).await;
+        assert_eq!((result.output.as_str(), result.exit_code), ("a b c\n", Some(0)), "{arguments}");
     }
+    let refused = place.call("toolkit_exec", json!({"action": "batch", "commands": ["ls"]})).await;
+    assert!(refused.output.contains("once for each command"), "{refused:?}");
 }
 
 #[tokio::test]

@@ -105,7 +105,16 @@ pub(super) fn exec(arguments: &mut Arguments) -> Shaped {
     if action != "single" || arguments.contains_key("commands") {
         return Err("call run_command once for each command".to_owned());
     }
-    let app = text(arguments, "app").ok_or("give run_command a command or argv")?;
+    let Some(app) = text(arguments, "app") else {
+        rename(arguments, "timeout", "timeout_s");
+        // Called as run_command is.
+        let is_one = arguments.contains_key("command") || arguments.contains_key("argv");
+        return if is_one && !arguments.contains_key("args") {
+            Ok("run_command")
+        } else {
+            Err("give run_command a command or argv".to_owned())
+        };
+    };
     let rest = match arguments.remove("args") {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::Array(words)) => words,
@@ -113,9 +122,7 @@ pub(super) fn exec(arguments: &mut Arguments) -> Shaped {
     };
     let argv: Vec<Value> = std::iter::once(app.into()).chain(rest).collect();
     arguments.insert("argv".to_owned(), argv.into());
-    if let Some(seconds) = arguments.remove("timeout") {
-        arguments.insert("timeout_s".to_owned(), seconds);
-    }
+    rename(arguments, "timeout", "timeout_s");
     Ok("run_command")
 }
 
@@ -192,30 +199,51 @@ pub(super) fn question(arguments: &mut Arguments) -> Shaped {
     Ok("ask_user")
 }
 
-/// The project's tests; a pattern of files is left to its runner.
-#[expect(clippy::unnecessary_wraps, reason = "a shape, as the others are")]
+/// The project's tests.
 pub(super) fn run_tests(arguments: &mut Arguments) -> Shaped {
-    Ok(check(arguments, "test"))
+    // All of them, as pytest finds them.
+    if arguments.get("pattern").and_then(Value::as_str) == Some("test_*.py") {
+        arguments.remove("pattern");
+    }
+    check(arguments, "test")
 }
 
-/// The project's formatter, on all of it.
+/// The project's formatter.
 pub(super) fn format_code(arguments: &mut Arguments) -> Shaped {
-    if text(arguments, "action").as_deref() == Some("check") {
+    let action = text(arguments, "action");
+    if action.as_deref().is_some_and(|action| action != "format") {
         return Err("check_project formats all files of a project, or lints them".to_owned());
     }
-    Ok(check(arguments, "format"))
+    check(arguments, "format")
 }
 
-/// The project's linter, on all of it.
-#[expect(clippy::unnecessary_wraps, reason = "a shape, as the others are")]
+/// The project's linter.
 pub(super) fn lint(arguments: &mut Arguments) -> Shaped {
-    Ok(check(arguments, "lint"))
+    check(arguments, "lint")
 }
 
-fn check(arguments: &mut Arguments, action: &str) -> &'static str {
-    arguments.clear();
+/// A check of the whole project, where the call means no less: what was to be done to one file must
+/// not be done to all.
+fn check(arguments: &mut Arguments, action: &str) -> Shaped {
+    arguments.retain(|_, value| !says_nothing(value));
+    if let Some(field) = arguments.keys().next() {
+        return Err(format!(
+            "check_project does it for a whole project, without {field}; for less, run_command runs \
+             the project's own program"
+        ));
+    }
     arguments.insert("action".to_owned(), action.into());
-    "check_project"
+    Ok("check_project")
+}
+
+/// True for a value that chooses nothing, or the whole workspace.
+fn says_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => matches!(text.trim(), "" | "." | "./" | "auto"),
+        Value::Array(list) => list.iter().all(says_nothing),
+        Value::Bool(_) | Value::Number(_) | Value::Object(_) => false,
+    }
 }
 
 /// The days between two dates.
@@ -303,6 +331,12 @@ fn text(arguments: &mut Arguments, field: &str) -> Option<String> {
     match arguments.remove(field) {
         Some(Value::String(text)) => Some(text),
         _ => None,
+    }
+}
+
+fn rename(arguments: &mut Arguments, old: &str, new: &str) {
+    if let Some(value) = arguments.remove(old) {
+        arguments.insert(new.to_owned(), value);
     }
 }
 

@@ -186,4 +186,44 @@ fn a_program_with_its_arguments_is_argv() {
         arguments::fields(r#"{"app":"ls","args":["-l"],"timeout":5}"#).expect("JSON");
     assert_eq!(shapes::exec(&mut arguments), Ok("run_command"));
     assert_eq!(Value::Object(arguments), json!({"argv": ["ls", "-l"], "timeout_s": 5}));
+    let mut arguments = arguments::fields(r#"{"command":"ls -l","timeout":5}"#).expect("JSON");
+    assert_eq!(shapes::exec(&mut arguments), Ok("run_command"));
+    assert_eq!(Value::Object(arguments), json!({"command": "ls -l", "timeout_s": 5}));
+    let mut arguments = arguments::fields(r#"{"command":"ls","args":["-l"]}"#).expect("JSON");
+    assert!(shapes::exec(&mut arguments).is_err());
+}
+
+#[test]
+fn a_check_of_one_file_does_not_become_one_of_the_whole_project() {
+    let shaped = |name: &str, arguments: Value| {
+        let Some(Meaning::Depends(shape)) = meaning(name) else { panic!("{name}") };
+        let Value::Object(mut arguments) = arguments else { panic!("{arguments}") };
+        shape(&mut arguments).map(|tool| (tool, Value::Object(arguments)))
+    };
+    for (name, arguments, action) in [
+        ("toolkit_run_tests", json!({}), "test"),
+        ("toolkit_run_tests", json!({"pattern": "test_*.py"}), "test"),
+        (
+            "toolkit_format_code",
+            json!({"action": "format", "path": ".", "language": "auto"}),
+            "format",
+        ),
+        ("lintFiles", json!({"filePaths": []}), "lint"),
+    ] {
+        let expect = Ok(("check_project", json!({ "action": action })));
+        assert_eq!(shaped(name, arguments), expect, "{name}");
+    }
+    for (name, arguments, field) in [
+        ("toolkit_run_tests", json!({"pattern": "test_one.py"}), "pattern"),
+        ("toolkit_run_tests", json!({"path": "tests/a.py"}), "path"),
+        ("toolkit_format_code", json!({"path": "src/a.py"}), "path"),
+        ("toolkit_format_code", json!({"language": "cpp"}), "language"),
+        ("toolkit_format_code", json!({"style": "google"}), "style"),
+        ("lintFile", json!({"filePath": "a.js"}), "filePath"),
+        ("lintFiles", json!({"filePaths": ["a.js", "b.js"]}), "filePaths"),
+    ] {
+        let instead = shaped(name, arguments).expect_err(name);
+        assert!(instead.contains(&format!("without {field};")), "{name}: {instead}");
+    }
+    assert!(shaped("toolkit_format_code", json!({"action": "check"})).is_err());
 }

@@ -54,7 +54,7 @@ impl TypedTool for RunCommand {
                           input and no terminal, writes only in the workspace, and what it leaves \
                           running is ended.",
             capabilities: Capabilities::PROCESS,
-            aliases: &["toolkit_exec", "runCommand"],
+            aliases: &["runCommand"],
         }
     }
 
