@@ -32,12 +32,14 @@ impl Change {
         self.new.as_deref().map(sha256)
     }
 
-    fn action_target(&self) -> ActionTarget {
+    /// One of this many of an action.
+    fn action_target(&self, of: usize) -> ActionTarget {
+        let (old, new) = (self.target.content.as_deref(), self.new.as_deref());
         ActionTarget::Write {
             path: told(&self.target.place),
             base_sha256: self.target.sha256(),
             new_sha256: self.new_sha256(),
-            diff: self.diff(),
+            diff: diff::planned(&self.target.told(), old, new, of),
         }
     }
 
@@ -109,7 +111,7 @@ pub(super) fn action(verb: &str, changes: &[Change]) -> Action {
     };
     Action {
         summary: format!("{verb} {}{later}", names.join(", ")),
-        targets: changes.iter().map(Change::action_target).collect(),
+        targets: changes.iter().map(|change| change.action_target(changes.len())).collect(),
     }
 }
 

@@ -42,6 +42,12 @@ pub struct FileChange {
     pub files: Vec<ChangedFile>,
 }
 
+impl FileChange {
+    fn has(&self, path: &str) -> bool {
+        self.files.iter().any(|file| file.path == path)
+    }
+}
+
 /// What is kept of changes.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Journal {
@@ -51,6 +57,9 @@ struct Journal {
     changes: VecDeque<FileChange>,
     /// By path, the hash of what a file held before its first change.
     bases: BTreeMap<String, Option<String>>,
+    /// By path, the change that has set its base.
+    #[serde(default)]
+    first: BTreeMap<String, u64>,
 }
 
 /// The changes of one session, or those that were made by hand in one workspace.
@@ -110,13 +119,13 @@ impl FileChanges {
         let (files, contents): (Vec<ChangedFile>, Vec<Option<Vec<u8>>>) = files.into_iter().unzip();
         let contents: Vec<Vec<u8>> = contents.into_iter().flatten().collect();
         self.update(&contents, |journal| {
+            journal.last += 1;
             for file in &files {
-                if journal.bases.len() < MAX_BASES {
-                    let base = || file.before.clone();
-                    journal.bases.entry(file.path.clone()).or_insert_with(base);
+                if journal.bases.len() < MAX_BASES && !journal.bases.contains_key(&file.path) {
+                    journal.bases.insert(file.path.clone(), file.before.clone());
+                    journal.first.insert(file.path.clone(), journal.last);
                 }
             }
-            journal.last += 1;
             journal.changes.push_back(FileChange { number: journal.last, files });
             if journal.changes.len() > MAX_CHANGES {
                 journal.changes.pop_front();
@@ -125,9 +134,22 @@ impl FileChanges {
         })
     }
 
-    /// A change was taken back, or has not come about.
+    /// A change was taken back, or has not come about: what it was the first to change holds what it
+    /// did, and whoever changes it before the next change of the session is somebody else.
     pub(super) fn forget(&self, number: u64) -> io::Result<()> {
-        self.update(&[], |journal| journal.changes.retain(|change| change.number != number))
+        self.update(&[], |journal| {
+            let Journal { changes, bases, first, last: _ } = journal;
+            changes.retain(|change| change.number != number);
+            // What was changed again since holds what the session made of it.
+            let is_changed = |path: &str| changes.iter().any(|change| change.has(path));
+            first.retain(|path, by| {
+                let is_base = *by != number || is_changed(path);
+                if !is_base {
+                    bases.remove(path);
+                }
+                is_base
+            });
+        })
     }
 
     fn with<T>(&self, look: impl FnOnce(&Journal) -> T) -> io::Result<T> {
@@ -211,6 +233,22 @@ mod tests {
         assert_eq!(changes.bases().unwrap()["f"], Some(sha256(b"0")));
         changes.keep(vec![file("large", &vec![0; MAX_KEPT + 1], b"")]).unwrap();
         assert_eq!(changes.content(&sha256(b"0")).unwrap(), None, "let go for a larger one");
+    }
+
+    #[test]
+    fn a_change_that_has_not_come_about_or_was_taken_back_leaves_no_base() {
+        let changes = FileChanges::default();
+        let number = changes.keep(vec![file("a", b"1", b"2"), file("b", b"1", b"2")]).unwrap();
+        changes.forget(number).unwrap();
+        assert!(changes.bases().unwrap().is_empty());
+        // Somebody has changed it meanwhile: that is not the session's doing.
+        changes.keep(vec![file("a", b"other", b"3")]).unwrap();
+        assert_eq!(changes.bases().unwrap()["a"], Some(sha256(b"other")));
+        let later = changes.keep(vec![file("a", b"3", b"4"), file("c", b"5", b"6")]).unwrap();
+        changes.forget(later).unwrap();
+        let bases = changes.bases().unwrap();
+        assert_eq!(bases["a"], Some(sha256(b"other")), "the first change stands");
+        assert!(!bases.contains_key("c"));
     }
 
     #[test]

@@ -2,10 +2,13 @@
 //!
 //! A copy is named by the hash of what it holds, so that one content is there once. Beside them each
 //! owner of changes, a session or a workspace, has one journal. The oldest copies go first when there
-//! are too many; whoever wants one back then is told that it is gone.
+//! are too many, and the oldest journals; whoever wants one back then is told that it is gone.
 
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder, DirEntry, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -49,7 +52,11 @@ pub struct UndoCopies {
 struct Held {
     bytes: u64,
     count: usize,
+    journals: usize,
 }
+
+/// Bytes of the name of a content.
+const HASH: usize = 64;
 
 impl UndoCopies {
     /// Opens the directory, or makes it, readable for its owner alone.
@@ -76,7 +83,7 @@ impl UndoCopies {
             }
         }
         let mut held = copies.lock();
-        *held = Held::of(&listed(&copies.contents)?);
+        *held = Held::of(&listed(&copies.contents)?, listed(&copies.journals)?.len());
         copies.make_room(&mut held)?;
         drop(held);
         Ok(copies)
@@ -103,14 +110,16 @@ impl UndoCopies {
             held.bytes = held.bytes.saturating_sub(before.unwrap_or(0)).saturating_add(bytes);
             held.count += usize::from(before.is_none());
         }
-        write(&self.journal_path(owner), journal)?;
+        let path = self.journal_path(owner);
+        let is_new = fs::metadata(&path).is_err();
+        write(&path, journal)?;
+        held.journals += usize::from(is_new);
         self.make_room(&mut held)
     }
 
     /// A content by its hash; none when it is gone or damaged.
     pub(super) fn content(&self, hash: &str) -> io::Result<Option<Vec<u8>>> {
-        let is_hash = hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if !is_hash {
+        if !is_hash(hash.as_bytes()) {
             return Ok(None);
         }
         Ok(read(&self.contents.join(hash))?.filter(|content| sha256(content) == hash))
@@ -122,31 +131,48 @@ impl UndoCopies {
     /// When something cannot be removed.
     pub fn forget(&self, owner: &str) -> io::Result<()> {
         let mut held = self.lock();
-        match fs::remove_file(self.journal_path(owner)) {
-            Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(error),
+        let own = self.journal_path(owner);
+        if fs::metadata(&own).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+            return Ok(());
         }
-        let mut needed = Vec::new();
+        let mut not_needed: BTreeMap<OsString, u64> = listed(&self.contents)?
+            .into_iter()
+            .map(|(entry, bytes)| (entry.file_name(), bytes))
+            .collect();
+        // One after the other: all of them at once may be more than there is memory.
         for (entry, _) in listed(&self.journals)? {
-            needed.push(fs::read(entry.path())?);
-        }
-        for (entry, bytes) in listed(&self.contents)? {
-            let name = entry.file_name();
-            let is_needed = needed
-                .iter()
-                .any(|journal| memchr::memmem::find(journal, name.as_encoded_bytes()).is_some());
-            if !is_needed {
-                fs::remove_file(entry.path())?;
-                held.remove(bytes);
+            if entry.path() != own {
+                for hash in named(&fs::read(entry.path())?) {
+                    not_needed.remove(hash);
+                }
             }
         }
+        for (name, bytes) in not_needed {
+            fs::remove_file(self.contents.join(name))?;
+            held.remove(bytes);
+        }
+        // Last: while it is there, what failed can be done again.
+        fs::remove_file(own)?;
+        held.journals = held.journals.saturating_sub(1);
         Ok(())
     }
 
-    /// Removes the oldest copies when there are too many, and some more, so that it is done seldom.
+    /// Removes the oldest copies when there are too many, and some more, so that it is done seldom;
+    /// and the same of journals.
     fn make_room(&self, held: &mut Held) -> io::Result<()> {
         let CopyLimits { total, count, .. } = self.limits;
+        if held.journals > count {
+            let mut journals = listed(&self.journals)?;
+            journals.sort_by_cached_key(|(entry, _)| changed(entry));
+            held.journals = journals.len();
+            for (entry, _) in journals {
+                if held.journals <= count - count / 10 {
+                    break;
+                }
+                fs::remove_file(entry.path())?;
+                held.journals -= 1;
+            }
+        }
         if held.bytes <= total && held.count <= count {
             return Ok(());
         }
@@ -175,14 +201,25 @@ impl UndoCopies {
 }
 
 impl Held {
-    fn of(copies: &[(DirEntry, u64)]) -> Self {
-        Self { bytes: copies.iter().map(|(_, bytes)| bytes).sum(), count: copies.len() }
+    fn of(copies: &[(DirEntry, u64)], journals: usize) -> Self {
+        let bytes = copies.iter().map(|(_, bytes)| bytes).sum();
+        Self { bytes, count: copies.len(), journals }
     }
 
     fn remove(&mut self, bytes: u64) {
         self.bytes = self.bytes.saturating_sub(bytes);
         self.count = self.count.saturating_sub(1);
     }
+}
+
+fn is_hash(name: &[u8]) -> bool {
+    name.len() == HASH && name.iter().all(u8::is_ascii_hexdigit)
+}
+
+/// The names of contents in a journal, in whatever form it was written.
+fn named(journal: &[u8]) -> impl Iterator<Item = &OsStr> {
+    let words = journal.split(|byte| !byte.is_ascii_hexdigit());
+    words.filter(|word| is_hash(word)).map(OsStr::from_bytes)
 }
 
 /// The files of a directory with their sizes.
@@ -293,9 +330,49 @@ mod tests {
         kept.keep("b", shared.as_bytes(), &[b"shared"]).unwrap();
         kept.forget("a").unwrap();
         assert!(has(&kept, b"shared") && !has(&kept, b"own"));
+        assert_eq!(kept.journal("a").unwrap(), None);
         kept.forget("b").unwrap();
         assert!(!has(&kept, b"shared"));
         kept.forget("b").unwrap();
+    }
+
+    #[test]
+    fn an_owner_of_whom_not_all_could_be_forgotten_can_be_forgotten_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let kept = copies(dir.path());
+        kept.keep("a", sha256(b"own").as_bytes(), &[b"own"]).unwrap();
+        // A journal that cannot be read may need the copy.
+        let odd = dir.path().join("undo/journals/odd.json");
+        fs::create_dir(&odd).unwrap();
+        assert!(kept.forget("a").is_err());
+        assert!(has(&kept, b"own") && kept.journal("a").unwrap().is_some());
+        fs::remove_dir(&odd).unwrap();
+        kept.forget("a").unwrap();
+        assert!(!has(&kept, b"own"));
+        let held = *kept.lock();
+        assert_eq!((held.bytes, held.count, held.journals), (0, 0, 0));
+    }
+
+    #[test]
+    fn journals_are_bounded_and_the_oldest_go_first() {
+        let dir = tempfile::tempdir().unwrap();
+        let kept = copies(dir.path());
+        let old = |owner: &str, seconds: u64| {
+            let path = kept.journal_path(owner);
+            let time = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
+            File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
+        };
+        for number in 0..SMALL.count {
+            let owner = format!("s{number}");
+            kept.keep(&owner, b"{}", &[]).unwrap();
+            old(&owner, number as u64);
+        }
+        let again = copies(dir.path());
+        again.keep("new", b"{}", &[]).unwrap();
+        let is_there = |owner: &str| again.journal(owner).unwrap().is_some();
+        assert!(is_there("new") && is_there("s49") && is_there("s6"));
+        assert!(!is_there("s0") && !is_there("s5"));
+        assert_eq!(again.lock().journals, 45);
     }
 
     #[test]

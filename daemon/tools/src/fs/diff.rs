@@ -1,10 +1,14 @@
 //! The unified diff of a change, for people and the model.
 
-use agentd_domain::cut_head_tail;
+use agentd_domain::{cut_head_tail, floor_char_boundary};
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 
 /// Longest diff in bytes; of a longer one head and tail are kept.
 const MAX_DIFF: usize = 12_000;
+
+/// Longest diff in bytes of a change that somebody is asked about, and of all files of one.
+const MAX_PLANNED: usize = 64 * 1024;
+const MAX_PLANNED_OF_ALL: usize = 512 * 1024;
 
 /// Lines around a change.
 const CONTEXT: usize = 3;
@@ -18,6 +22,24 @@ pub(super) fn unified(told: &str, old: Option<&[u8]>, new: Option<&[u8]>) -> Str
     unified_within(told, old, new, MAX_DIFF)
 }
 
+/// The same of a change that is planned, one of this many files. It says at its head when a part of
+/// it is shown nowhere: whoever permits it has not seen all of it.
+pub(super) fn planned(told: &str, old: Option<&[u8]>, new: Option<&[u8]>, files: usize) -> String {
+    let limit = MAX_PLANNED.min(MAX_PLANNED_OF_ALL / files.max(1));
+    let whole = whole(told, old, new, limit);
+    if whole.len() <= limit {
+        return whole;
+    }
+    let shown = cut_head_tail(&whole, limit);
+    // The names come first, as in any diff.
+    let names = whole.match_indices('\n').nth(1).map_or(0, |(at, _)| at + 1);
+    let names = floor_char_boundary(&shown, names);
+    let (names, rest) = shown.split_at(names);
+    format!(
+        "{names}[This change is too long to be shown: what is left out below is shown nowhere.]\n{rest}"
+    )
+}
+
 /// The same in about `limit` bytes at most.
 pub(super) fn unified_within(
     told: &str,
@@ -25,6 +47,11 @@ pub(super) fn unified_within(
     new: Option<&[u8]>,
     limit: usize,
 ) -> String {
+    cut_head_tail(&whole(told, old, new, limit), limit)
+}
+
+/// The diff as it is, as far as head and tail of `limit` bytes need it.
+fn whole(told: &str, old: Option<&[u8]>, new: Option<&[u8]>, limit: usize) -> String {
     let name = |side: &str, content: Option<&[u8]>| match content {
         Some(_) => format!("{side}/{told}"),
         None => "/dev/null".to_owned(),
@@ -56,7 +83,7 @@ pub(super) fn unified_within(
             break;
         }
     }
-    cut_head_tail(&diff, limit)
+    diff
 }
 
 fn hunk(diff: &mut String, ops: &[DiffOp], old: &[&[u8]], new: &[&[u8]], first: usize) {
@@ -124,5 +151,22 @@ mod tests {
         let every = unified("a", Some(old.as_bytes()), Some("世\n".repeat(100_000).as_bytes()));
         assert!(every.len() < MAX_DIFF + 100, "{}", every.len());
         assert!(every.contains("bytes left out"));
+    }
+
+    #[test]
+    fn a_planned_change_is_shown_whole_or_says_that_it_is_not() {
+        let new = |lines: usize| "世界\n".repeat(lines).into_bytes();
+        let whole = planned("a", None, Some(&new(8_000)), 1);
+        assert!(whole.len() > 60_000 && !whole.contains("left out"), "{}", whole.len());
+        let cut = planned("a", None, Some(&new(10_000)), 1);
+        assert!(cut.len() < MAX_PLANNED + 200, "{}", cut.len());
+        let head = "--- /dev/null\n+++ b/a\n[This change is too long to be shown: what is left out \
+                    below is shown nowhere.]\n@@ -0,0 +1,10000 @@\n";
+        assert!(cut.starts_with(head) && cut.contains("bytes left out"), "{}", &cut[..200]);
+        // One of many files.
+        let of_many = planned("a", None, Some(&new(8_000)), 100);
+        assert!(
+            of_many.len() < MAX_PLANNED_OF_ALL / 100 + 200 && of_many.contains("shown nowhere")
+        );
     }
 }

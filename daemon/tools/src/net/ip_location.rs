@@ -69,12 +69,28 @@ impl IpLocation {
                 if let Some(what) = address::refusal(address) {
                     return Err(invalid(&format!("{what}, which is nowhere in particular")));
                 }
+                self.check_asks_of_any()?;
                 address.to_string()
             }
         };
         let endpoint = self.settings.endpoint.replace(PLACE, &address);
         let such_as = "https://ipwho.is/{ip}";
         self.service.target("tools.ip_location.endpoint", &endpoint, such_as, &[])
+    }
+
+    /// A service that is always asked the same tells where this machine is, whatever was meant.
+    fn check_asks_of_any(&self) -> Result<(), ToolResult> {
+        let endpoint = &self.settings.endpoint;
+        if endpoint.is_empty() || endpoint.contains(PLACE) {
+            return Ok(());
+        }
+        Err(ToolResult::fatal(
+            "SERVICE_NOT_CONFIGURED",
+            format!(
+                "This service tells only where this machine is: the owner of this daemon can set \
+                 tools.ip_location.endpoint to a URL with {PLACE} in it, which stands for the address."
+            ),
+        ))
     }
 
     async fn tell(

@@ -19,6 +19,9 @@ const MOST_RUNNING: usize = 64;
 /// Most of one session that are over and still known.
 const MOST_OVER: usize = 8;
 
+/// The same of all sessions together: each has what it wrote in memory.
+const MOST_OVER_OF_ALL: usize = 64;
+
 /// Letters of an id that tell it from one of the daemon's earlier lives.
 const MARK: usize = 4;
 
@@ -119,6 +122,7 @@ impl<T: RunsOn> PerSession<T> {
             !goes
         });
         own.push(Arc::clone(new));
+        table.forget_oldest();
         let id = new.life().id.clone();
         let span = tracing::info_span!("runs_on", session_id = %session, id);
         self.tasks.spawn(attend.instrument(span));
@@ -161,6 +165,20 @@ impl<T: RunsOn> Table<T> {
         }
         let all: usize = self.sessions.values().map(running).sum();
         if all >= MOST_RUNNING { Err(Full(all)) } else { Ok(()) }
+    }
+
+    /// Forgets those that began first of all that are over, until there are as many as may be.
+    fn forget_oldest(&mut self) {
+        let all = self.sessions.values().flatten();
+        let over = all.map(|one| one.life()).filter(|life| life.is_over());
+        let mut began: Vec<Instant> = over.map(|life| life.began).collect();
+        let Some(too_many) = began.len().checked_sub(MOST_OVER_OF_ALL + 1) else { return };
+        began.sort_unstable();
+        let Some(last) = began.get(too_many).copied() else { return };
+        for own in self.sessions.values_mut() {
+            own.retain(|one| !(one.life().is_over() && one.life().began <= last));
+        }
+        self.sessions.retain(|_, own| !own.is_empty());
     }
 }
 
@@ -236,6 +254,21 @@ mod tests {
         }
         let known: Vec<String> = all.all(session).iter().map(|one| one.0.id.clone()).collect();
         assert_eq!(known, ids[3..]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn those_that_are_over_in_other_sessions_are_forgotten_oldest_first() {
+        let session = |number: usize| SessionId::from_parts(1, number as u128);
+        let all = PerSession::new(2);
+        let running = sleeper(&all, session(0)).unwrap();
+        for number in 1..=MOST_OVER_OF_ALL + 3 {
+            tokio::time::advance(Duration::from_secs(1)).await;
+            sleeper(&all, session(number)).unwrap().0.end().await;
+        }
+        let known = |number: usize| !all.all(session(number)).is_empty();
+        assert!(known(0) && !known(1) && !known(2) && known(3));
+        assert_eq!(all.lock().sessions.len(), 1 + MOST_OVER_OF_ALL + 1);
+        running.0.end().await;
     }
 
     #[tokio::test]

@@ -87,13 +87,14 @@ impl Screen {
             let before = self.above.len();
             self.above.extend(rows);
             let taken = self.above.len() - before;
+            self.above_bytes +=
+                self.above.range(before..).map(|line| line.len() + 1).sum::<usize>();
             if taken == 0 {
                 break;
             }
             left -= taken;
         }
         screen.clear_scrollback();
-        self.above_bytes = self.above.iter().map(|line| line.len() + 1).sum();
         while self.above_bytes > self.most {
             let Some(oldest) = self.above.pop_front() else { break };
             self.above_bytes -= oldest.len() + 1;
@@ -149,6 +150,9 @@ mod tests {
         screen.feed(&b"\n".repeat(100_000));
         screen.feed(&b"\x1b[4S".repeat(10_000));
         assert!(screen.above_bytes <= 1_000);
+        screen.feed("世\r\n".repeat(50).as_bytes());
+        let counted: usize = screen.above.iter().map(|line| line.len() + 1).sum();
+        assert_eq!(screen.above_bytes, counted);
     }
 
     proptest! {

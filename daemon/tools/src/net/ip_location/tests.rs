@@ -48,6 +48,10 @@ async fn only_public_addresses_are_asked_about_and_only_where_the_owner_said() {
         assert_eq!(refused.status, ToolStatus::FatalError);
         assert_eq!(refused.error_code, "TOOL_ARGUMENT_VALIDATION_FAILED", "{address}");
     }
+    // Without a place for it, any address would be where this machine is.
+    let refused = call(server.url("/own"), Some("8.8.8.8")).await;
+    assert_eq!(refused.error_code, "SERVICE_NOT_CONFIGURED");
+    assert!(refused.output.contains("{ip}"), "{refused:?}");
     let refused = call(String::new(), None).await;
     assert_eq!(refused.error_code, "SERVICE_NOT_CONFIGURED");
     assert!(refused.output.contains("tools.ip_location.endpoint"), "{refused:?}");
