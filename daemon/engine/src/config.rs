@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use agentd_domain::{PermissionMode, PermissionRule};
 
+use crate::turn::FailureLimits;
 use crate::usage::Budget;
 
 /// What happens to a turn that was running when the daemon stopped.
@@ -36,6 +37,8 @@ pub struct EngineConfig {
     pub auto_resume: AutoResume,
     /// Model rounds of a turn before users are asked whether to go on (spec: 30).
     pub rounds_limit: u32,
+    /// What may fail in a turn before the model has to answer without tools.
+    pub failures: FailureLimits,
     /// Most turns that run at once in the whole daemon, at least 1.
     pub running_turns_limit: usize,
     /// Most messages waiting in one session.
@@ -71,6 +74,7 @@ impl Default for EngineConfig {
         Self {
             auto_resume: AutoResume::Ask,
             rounds_limit: 30,
+            failures: FailureLimits::default(),
             running_turns_limit: 16,
             queue_limit: 100,
             message_max_bytes: 1024 * 1024,

@@ -39,6 +39,7 @@ pub use session::{
 };
 pub use slow_turns::{SlowTurn, SlowTurns, TurnParts};
 pub use tasks::Tasks;
+pub use turn::FailureLimits;
 pub use usage::{
     Budget, BudgetScope, BudgetStatus, Limit, MAX_USAGE_ROWS, UsageGrouping, UsageQuery,
     UsageReport, UsageRow, Used,

@@ -7,6 +7,7 @@
 mod act;
 mod ask;
 mod conversation;
+mod failures;
 mod gate;
 mod loop_guard;
 mod outputs;
@@ -32,8 +33,10 @@ use crate::model::{ModelQuery, ResolvedModel, Role};
 use crate::session::{Ask, OpenCall, SessionDeps, Standing, TextChannel};
 use crate::slots::SlotRequest;
 use crate::usage::Account;
+use ask::Offer;
 
 pub(crate) use conversation::{Conversation, KeptConversation};
+pub use failures::FailureLimits;
 pub(crate) use gate::Verdict;
 pub(crate) use times::Times;
 use times::{Phase, ReportWhenSlow};
@@ -169,11 +172,13 @@ async fn stages(mut task: TurnTask) -> Result<TurnOutcome, Ended> {
     }
     let limit = task.deps.config.borrow().rounds_limit;
     loop {
-        if rounds >= limit {
+        let offer = if acts.are_over() { Offer::Nothing } else { Offer::Tools };
+        // What is left is one answer without tools.
+        if rounds >= limit && offer == Offer::Tools {
             return Ok(TurnOutcome::RoundsUsedUp);
         }
         task.steer(&mut conversation).await?;
-        let answer = task.ask_within_window(&model, &mut conversation).await?;
+        let answer = task.ask_within_window(&model, &mut conversation, offer).await?;
         rounds += 1;
         task.times.round();
         if answer.calls.is_empty() {
@@ -186,6 +191,9 @@ async fn stages(mut task: TurnTask) -> Result<TurnOutcome, Ended> {
         let calls = answer.open_calls();
         task.record(answer.events(), &mut conversation).await?;
         task.deps.crash_points.pass("engine.calls_recorded");
+        if offer == Offer::Nothing {
+            return task.refuse(calls, &mut conversation).await;
+        }
         task.act(calls, &mut conversation, &mut acts).await?;
     }
 }

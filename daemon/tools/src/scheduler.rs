@@ -5,9 +5,11 @@
 //! and of people comes through a [`CallHost`]. Every call gets exactly one result, unless the host
 //! says stop: then those that have one are committed and the others stay open.
 //!
-//! Reading order: `segments` (the order), `memory` (what a turn remembers), `attempt` (one call).
+//! Reading order: `segments` (the order), `memory` (what a turn remembers), `attempt` (one call),
+//! `back_off` (tools that keep failing).
 
 mod attempt;
+mod back_off;
 mod memory;
 mod segments;
 
@@ -24,6 +26,7 @@ use tokio::time::Instant;
 
 use crate::{PreparedCall, Registry, ToolContext};
 use attempt::{Planned, Ran, attempt, plan};
+use back_off::Tries;
 use memory::Fingerprint;
 pub use memory::TurnMemory;
 use segments::{Segment, segments};
@@ -224,7 +227,7 @@ impl Batch<'_> {
         let width = segment.width().min(self.limits.parallel.max(1));
         let calls = segment.into_calls();
         let planned = plan_all(&*host, &calls).await?;
-        let plan: Vec<Way> = ways(&planned, memory);
+        let plan: Vec<Way> = ways(&planned, memory, self.limits.attempts);
         let mut results: Vec<Option<Ran>> = calls.iter().map(|_| None).collect();
         let stopped = self.run_ways(&*host, &planned, &plan, width, &mut results).await;
         let mut failed = false;
@@ -232,15 +235,19 @@ impl Batch<'_> {
             let (ran, source) = match way {
                 Way::Refused(result) => (Some(Ran::not_run(result.clone())), ResultSource::NotRun),
                 Way::Cached(result) => (Some(Ran::not_run(result.clone())), ResultSource::Cache),
-                Way::Run(_) => (results.get(index).cloned().flatten(), ResultSource::Run),
+                Way::Run { .. } => (results.get(index).cloned().flatten(), ResultSource::Run),
                 Way::SameAs(first) => {
                     (results.get(*first).cloned().flatten(), ResultSource::Shared)
                 }
             };
             // Without a result the host has said stop, and so the call stays open.
             let Some(ran) = ran else { continue };
-            if let (Way::Run(fingerprint), true) = (way, ran.attempts > 0) {
+            if let (Way::Run { fingerprint, .. }, true) = (way, ran.attempts > 0) {
                 memory.note(fingerprint.as_ref(), call.what.as_ref().ok(), &ran.result);
+                let place = planned.get(index).and_then(|planned| planned.as_ref().ok()?.place());
+                if let Some(place) = place {
+                    memory.back_off.note(place, &ran.result, Instant::now());
+                }
             }
             let is_failure = matches!(
                 ran.result.status,
@@ -268,12 +275,12 @@ impl Batch<'_> {
         let mut waiting =
             planned.iter().zip(plan).enumerate().filter_map(|(index, (planned, way))| {
                 match (way, planned) {
-                    (Way::Run(_), Ok(planned)) => Some((index, planned)),
+                    (Way::Run { tries, .. }, Ok(planned)) => Some((index, planned, *tries)),
                     _ => None,
                 }
             });
-        let begin = |(index, planned): (usize, &Planned)| {
-            let running = attempt(host, planned.clone(), self.limits.attempts);
+        let begin = |(index, planned, tries): (usize, &Planned, Tries)| {
+            let running = attempt(host, planned.clone(), tries);
             async move { (index, running.await) }
         };
         let mut running: FuturesUnordered<_> = waiting.by_ref().take(width).map(begin).collect();
@@ -337,15 +344,16 @@ async fn plan_all<H: CallHost>(
 }
 
 /// How each call of a segment gets its result.
-fn ways(planned: &[Result<Planned, ToolResult>], memory: &TurnMemory) -> Vec<Way> {
+fn ways(planned: &[Result<Planned, ToolResult>], memory: &TurnMemory, attempts: u32) -> Vec<Way> {
     let mut first_of: HashMap<Fingerprint, usize> = HashMap::new();
     let way = |(index, planned): (usize, &Result<Planned, ToolResult>)| {
         let Planned { prepared, action, .. } = match planned {
             Err(result) => return Way::Refused(result.clone()),
             Ok(planned) => planned,
         };
+        let tries = memory.back_off.tries(prepared, action, attempts);
         if !prepared.capabilities.cacheable {
-            return Way::Run(None);
+            return Way::Run { fingerprint: None, tries };
         }
         let fingerprint = memory.fingerprint(prepared, action);
         if let Some(result) = memory.recall(&fingerprint) {
@@ -355,7 +363,7 @@ fn ways(planned: &[Result<Planned, ToolResult>], memory: &TurnMemory) -> Vec<Way
             return Way::SameAs(*first);
         }
         first_of.insert(fingerprint.clone(), index);
-        Way::Run(Some(fingerprint))
+        Way::Run { fingerprint: Some(fingerprint), tries }
     };
     planned.iter().enumerate().map(way).collect()
 }
@@ -370,7 +378,7 @@ enum Way {
     /// An equal call of the segment, by its place, gives one.
     SameAs(usize),
     /// It is run. With a fingerprint its result is remembered.
-    Run(Option<Fingerprint>),
+    Run { fingerprint: Option<Fingerprint>, tries: Tries },
 }
 
 #[cfg(test)]

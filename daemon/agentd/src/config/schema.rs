@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use agentd_engine::{AutoResume, EngineConfig, TitlePolicy};
+use agentd_engine::{AutoResume, EngineConfig, FailureLimits, TitlePolicy};
 use serde::{Deserialize, Serialize};
 
 use super::BudgetConfig;
@@ -158,6 +158,10 @@ pub struct SessionConfig {
     pub auto_resume: ResumeSetting,
     /// Model rounds of a turn before users are asked whether to go on; 1 to 200.
     pub rounds_limit: u32,
+    /// Calls of a turn that may fail for a passing reason before they count as `replans_limit` says.
+    pub retries_limit: u32,
+    /// How often nothing may come of a turn's calls before the model has to answer without tools.
+    pub replans_limit: u32,
     /// Most turns that run at once in the whole daemon; the others wait by priority, then by age.
     pub running_turns_limit: u32,
     /// Most messages waiting in one session.
@@ -199,6 +203,8 @@ impl Default for SessionConfig {
         Self {
             auto_resume: ResumeSetting::Ask,
             rounds_limit: 30,
+            retries_limit: 3,
+            replans_limit: 5,
             running_turns_limit: 16,
             queue_limit: 100,
             idle_unload_ms: 600_000,
@@ -469,6 +475,8 @@ impl Config {
     /// Checks ranges that types do not express.
     pub(super) fn check(&self) -> Result<(), BadValue> {
         range("session.rounds_limit", self.session.rounds_limit.into(), 1, 200)?;
+        range("session.retries_limit", self.session.retries_limit.into(), 0, 200)?;
+        range("session.replans_limit", self.session.replans_limit.into(), 0, 200)?;
         range("session.running_turns_limit", self.session.running_turns_limit.into(), 1, 10_000)?;
         range(
             "permission.approval_timeout_ms",
@@ -524,6 +532,8 @@ impl Config {
         let SessionConfig {
             auto_resume,
             rounds_limit,
+            retries_limit,
+            replans_limit,
             running_turns_limit,
             queue_limit,
             idle_unload_ms,
@@ -537,6 +547,7 @@ impl Config {
                 ResumeSetting::Never => AutoResume::Never,
             },
             rounds_limit: *rounds_limit,
+            failures: FailureLimits { retries: *retries_limit, replans: *replans_limit },
             running_turns_limit: usize::try_from(*running_turns_limit).unwrap_or(usize::MAX),
             queue_limit: usize::try_from(*queue_limit).unwrap_or(usize::MAX),
             idle_unload: Duration::from_millis(*idle_unload_ms),

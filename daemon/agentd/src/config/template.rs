@@ -71,6 +71,8 @@ pub const TEMPLATE: &str = r#"# agentd and its clients. Every key may be left ou
 [session]
 #auto_resume = "ask"      # a turn that ran when the daemon stopped: ask, always, never
 #rounds_limit = 30        # model rounds before you are asked whether to go on
+#retries_limit = 3        # calls of a turn that may fail for a passing reason or be badly written, and then
+#replans_limit = 5        # how often nothing may come of its calls before the model must answer without tools
 #running_turns_limit = 16 # in the whole daemon; the others wait by priority, then by age
 #queue_limit = 100
 #idle_unload_ms = 600000

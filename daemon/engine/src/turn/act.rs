@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use agentd_domain::{
-    Action, ErrorReport, EventBody, TodoListChanged, ToolCall, ToolCallStarted, ToolResult,
-    ToolStatus,
+    Action, ErrorReport, EventBody, Notice, NoticeLevel, TodoListChanged, ToolCall,
+    ToolCallFinished, ToolCallStarted, ToolResult, ToolStatus,
 };
 use agentd_tools::{
     BatchCall, CallEnd, CallHost, Permit, PreparedCall, SchedulerLimits, ToolContext, TurnMemory,
@@ -15,6 +15,7 @@ use agentd_tools::{
 };
 use async_trait::async_trait;
 
+use super::failures::{Decision, Failures};
 use super::loop_guard::{LoopGuard, Verdict};
 use super::outputs::Outputs;
 use super::people::TurnPeople;
@@ -27,11 +28,22 @@ const MAX_CUT_ANSWERS: u32 = 3;
 const CUT: &str = "[not run: the output limit cut this call, so its arguments may be incomplete. Make a smaller \
      call, or write in several parts.]";
 
+const NO_MORE_TOOLS: &str =
+    "[not run: too much came to nothing in this turn, and it was to be answered without tools]";
+
 /// What a turn remembers of its calls from one answer to the next.
 #[derive(Debug, Default)]
 pub(super) struct Acts {
     guard: LoopGuard,
     memory: TurnMemory,
+    failures: Failures,
+}
+
+impl Acts {
+    /// True when the model has to answer without tools.
+    pub(super) const fn are_over(&self) -> bool {
+        self.failures.are_used_up()
+    }
 }
 
 impl TurnTask {
@@ -74,14 +86,35 @@ impl TurnTask {
         Ok(())
     }
 
+    /// Answers the calls of a model that was asked to answer without, and ends the turn.
+    pub(super) async fn refuse(
+        &self,
+        calls: Vec<OpenCall>,
+        conversation: &mut Conversation,
+    ) -> Result<TurnOutcome, Ended> {
+        let results = calls.iter().map(|open| {
+            let result = ToolResult::new(ToolStatus::Skipped, NO_MORE_TOOLS, "TOOL_CALL_SKIPPED");
+            ToolCallFinished::not_run(&open.call, result).into()
+        });
+        self.record(results.collect(), conversation).await?;
+        Err(failed(
+            "TOOL_FAILURES",
+            "too many calls of tools came to nothing, and the model calls more instead of answering"
+                .to_owned(),
+            "say what to do differently, use another model, or raise session.replans_limit",
+        ))
+    }
+
     async fn run_calls(
         &self,
         calls: Vec<BatchCall>,
         conversation: &mut Conversation,
         acts: &mut Acts,
     ) -> Result<(), Ended> {
-        let Acts { guard, memory } = acts;
-        let mut host = TurnHost { task: self, conversation, guard, outputs: Outputs::of(self) };
+        let Acts { guard, memory, failures } = acts;
+        let open = calls.len();
+        let outputs = Outputs::of(self);
+        let mut host = TurnHost { task: self, conversation, guard, failures, open, outputs };
         let _running = self.times.within(Phase::Tools);
         let limits = SchedulerLimits::default();
         run_batch(&mut host, &self.deps.tools, memory, calls, limits).await?;
@@ -99,6 +132,9 @@ struct TurnHost<'a> {
     task: &'a TurnTask,
     conversation: &'a mut Conversation,
     guard: &'a mut LoopGuard,
+    failures: &'a mut Failures,
+    /// Calls without a result.
+    open: usize,
     outputs: Outputs,
 }
 
@@ -163,8 +199,10 @@ impl CallHost for TurnHost<'_> {
             finished.status = ToolStatus::Repeated;
             finished.output += &repeats_note(times);
         }
+        let notice = self.charge(&mut finished);
         let mut steps: Vec<EventBody> = vec![finished.into()];
         steps.extend(todo.map(|list| TodoListChanged { list }.into()));
+        steps.extend(notice.map(EventBody::from));
         self.task.record(steps, self.conversation).await?;
         if let Verdict::Stop(times) = verdict {
             return Err(failed(
@@ -181,6 +219,29 @@ impl CallHost for TurnHost<'_> {
 
     fn check(&self) -> Result<(), Ended> {
         if self.task.cancel.is_cancelled() { Err(cancelled()) } else { Ok(()) }
+    }
+}
+
+impl TurnHost<'_> {
+    /// Charges a failure to the turn. After the answer's last call the model is told what follows, and
+    /// so are people when that is the end of calling tools.
+    fn charge(&mut self, finished: &mut ToolCallFinished) -> Option<Notice> {
+        let limits = self.task.deps.config.borrow().failures;
+        let tool = self.task.deps.tools.find(&finished.name);
+        let is_barrier = tool.is_some_and(|tool| tool.spec().capabilities.is_barrier());
+        self.failures.note(finished, is_barrier, limits);
+        self.open = self.open.saturating_sub(1);
+        if self.open > 0 {
+            return None;
+        }
+        let decision = self.failures.decide(limits);
+        finished.output += &decision.note(limits);
+        (decision == Decision::Answer).then(|| Notice {
+            level: NoticeLevel::Warn,
+            text: "Too many calls of tools came to nothing in this turn: the model answers with what it \
+                   has. Send a message to let it try again."
+                .to_owned(),
+        })
     }
 }
 

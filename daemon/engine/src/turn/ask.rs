@@ -22,6 +22,15 @@ use crate::session::{OpenCall, TextChannel};
 /// the event still fits a line of an export.
 const MAX_NATIVE_BYTES: usize = 1024 * 1024;
 
+/// What the model may use for its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Offer {
+    /// The tools.
+    Tools,
+    /// Only what it has: none of its calls would be run.
+    Nothing,
+}
+
 /// A whole answer.
 #[derive(Debug)]
 pub(super) struct Answer {
@@ -101,10 +110,11 @@ impl TurnTask {
         &self,
         model: &ResolvedModel,
         conversation: &Conversation,
+        offer: Offer,
     ) -> Result<Answer, Unanswered> {
         let _asking = self.times.within(Phase::FirstByte);
         let mut received = self.nothing_yet(&model.model);
-        let request = self.request(model, conversation);
+        let request = self.request(model, conversation, offer);
         match self.receive(model, request, &mut received).await {
             Ok(completion) => Ok(self.answer(received, completion)),
             Err(Broken::Cancelled) => {
@@ -192,13 +202,17 @@ impl TurnTask {
         }
     }
 
-    fn request(&self, model: &ResolvedModel, conversation: &Conversation) -> Request {
+    fn request(&self, model: &ResolvedModel, conversation: &Conversation, offer: Offer) -> Request {
+        let may_call = model.info.tools && offer == Offer::Tools;
+        if offer == Offer::Nothing {
+            self.account.prefix_changes_in_turn();
+        }
         let system = Message::System(system_prompt(&self.workspace));
         let request = Request {
             model: model.model.clone(),
             info: Arc::clone(&model.info),
             messages: std::iter::once(system).chain(conversation.messages()).collect(),
-            tools: if model.info.tools { self.deps.tools.offered() } else { Vec::new() },
+            tools: if may_call { self.deps.tools.offered() } else { Vec::new() },
             max_output_tokens: model.max_output_tokens,
             effort: model.effort.and_then(|effort| effort.effective),
             cache_key: Some(self.session_id.to_string()),

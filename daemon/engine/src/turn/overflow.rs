@@ -7,7 +7,7 @@
 use agentd_domain::ContextTrimmed;
 use agentd_llm::LlmError;
 
-use super::ask::Answer;
+use super::ask::{Answer, Offer};
 use super::prompt::fixed_tokens;
 use super::{Conversation, Ended, TurnOutcome, TurnReport, TurnTask};
 use crate::model::ResolvedModel;
@@ -48,10 +48,11 @@ impl TurnTask {
         &self,
         model: &ResolvedModel,
         conversation: &mut Conversation,
+        offer: Offer,
     ) -> Result<Answer, Ended> {
         let mut shortenings = 0;
         loop {
-            let (error, asked) = match self.ask(model, conversation).await {
+            let (error, asked) = match self.ask(model, conversation, offer).await {
                 Ok(answer) => return Ok(answer),
                 Err(Unanswered::Ended(ended)) => return Err(ended),
                 Err(Unanswered::TooLong { error, asked }) => (error, asked),

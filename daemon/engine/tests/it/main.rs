@@ -12,6 +12,7 @@ mod attaching;
 mod budget;
 mod copies;
 mod crash;
+mod failures;
 mod faults;
 mod histories;
 mod input;

@@ -7,6 +7,7 @@ use backon::{BackoffBuilder as _, ExponentialBuilder};
 use tokio::time::Instant;
 use tracing::Instrument as _;
 
+use super::back_off::{Place, Tries};
 use super::{CallHost, Permit, Prepared};
 use crate::run::{CallLimits, plan_call, run_call};
 use crate::{PreparedCall, ToolContext};
@@ -42,6 +43,13 @@ pub(super) struct Planned {
     ctx: ToolContext,
 }
 
+impl Planned {
+    /// What it fails together with, if it does.
+    pub(super) fn place(&self) -> Option<Place> {
+        Place::of(&self.prepared, &self.action)
+    }
+}
+
 /// Looks at what a call will do.
 ///
 /// # Errors
@@ -57,18 +65,24 @@ pub(super) async fn plan<H: CallHost>(host: &H, call: &Prepared) -> Result<Plann
 pub(super) async fn attempt<H: CallHost>(
     host: &H,
     planned: Planned,
-    attempts_limit: u32,
+    tries: Tries,
 ) -> Result<Ran, H::Stop> {
     host.check()?;
     let Planned { call, prepared, action, ctx } = planned;
     if let Permit::Refused(result) = host.permit(&call, &prepared, &action).await? {
         return Ok(Ran::not_run(result));
     }
+    if let Some(not_before) = tries.not_before {
+        tokio::select! {
+            biased;
+            () = ctx.cancel.cancelled() => host.check()?,
+            () = tokio::time::sleep_until(not_before) => {}
+        }
+    }
     host.started(&call, &prepared, &action).await?;
     let limits = CallLimits::of(&prepared);
     let span = tool_span(&call);
-    let ran =
-        repeat(&prepared, &action, &ctx, limits, attempts_limit).instrument(span.clone()).await;
+    let ran = repeat(&prepared, &action, &ctx, limits, tries.limit).instrument(span.clone()).await;
     if !ran.result.error_code.is_empty() {
         span.record("error.type", ran.result.error_code.as_str());
     }

@@ -6,6 +6,7 @@ use agentd_domain::{Action, ActionTarget, ToolEffect, ToolResult, ToolStatus};
 use ring::digest::{Context, SHA256};
 use serde_json::Value;
 
+use super::back_off::BackOff;
 use crate::PreparedCall;
 
 /// Most bytes of output that are remembered in a turn.
@@ -20,6 +21,7 @@ pub(super) struct Fingerprint(Vec<u8>);
 /// them, and each of those makes what was read of the workspace before it out of date.
 #[derive(Debug, Default)]
 pub struct TurnMemory {
+    pub(super) back_off: BackOff,
     revision: u64,
     results: HashMap<Fingerprint, ToolResult>,
     bytes: usize,

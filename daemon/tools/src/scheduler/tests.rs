@@ -18,9 +18,12 @@ enum Does {
     Fail,
     FailOnce,
     Panic,
+    /// Fails for a reason that may pass and does not.
+    Stay,
 }
 
-const ALL_THAT_CALLS_DO: [Does; 4] = [Does::Succeed, Does::Fail, Does::FailOnce, Does::Panic];
+const ALL_THAT_CALLS_DO: [Does; 5] =
+    [Does::Succeed, Does::Fail, Does::FailOnce, Does::Panic, Does::Stay];
 
 /// What happened, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,6 +79,7 @@ impl Tool for Scripted {
             "Fail" => ToolResult::fatal("SCRIPTED", id),
             "FailOnce" if before == 0 => ToolResult::retryable("SCRIPTED", id),
             "Panic" => panic!("scripted"),
+            "Stay" => ToolResult::retryable("SCRIPTED", id),
             _ => ToolResult::success(id),
         }
     }
@@ -304,6 +308,43 @@ async fn w2_6_a_failing_call_is_tried_again_only_where_that_is_safe_and_once_for
     let calls = vec![scripted("w", "write", Does::FailOnce)];
     world.run(calls).await.unwrap();
     assert_eq!((world.runs("w"), world.statuses()[0].1), (1, ToolStatus::RetryableError));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_keeps_failing_waits_longer_each_time_and_is_tried_once() {
+    let mut world = World::new();
+    world.run(vec![scripted("a", "read", Does::Stay)]).await.unwrap();
+    assert_eq!(world.runs("a"), 3);
+    let mut waits = Vec::new();
+    for id in ["b", "c", "d", "e", "f", "g"] {
+        let before = Instant::now();
+        world.run(vec![scripted(id, "read", Does::Stay)]).await.unwrap();
+        waits.push(before.elapsed().as_secs());
+        assert_eq!(world.runs(id), 1, "{id}");
+    }
+    assert_eq!(waits, [1, 2, 4, 8, 16, 16]);
+    // Others do not wait for it, and once it works it is as before.
+    let before = Instant::now();
+    world.run(vec![scripted("h", "pure", Does::Succeed)]).await.unwrap();
+    assert!(before.elapsed() < Duration::from_secs(1));
+    world.run(vec![scripted("i", "read", Does::Succeed)]).await.unwrap();
+    let before = Instant::now();
+    world.run(vec![scripted("j", "read", Does::FailOnce)]).await.unwrap();
+    assert_eq!(world.runs("j"), 2);
+    assert!(before.elapsed() < Duration::from_secs(1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_waits_for_a_failing_tool_is_cancelled_at_once_and_has_not_begun() {
+    let mut world = World::new();
+    world.run(vec![scripted("a", "read", Does::Stay)]).await.unwrap();
+    let (cancel, began) = (world.host.cancel.clone(), Instant::now());
+    let (report, ()) = tokio::join!(world.run(vec![scripted("b", "read", Does::Succeed)]), async {
+        pass(10).await;
+        cancel.cancel();
+    });
+    assert_eq!(report, Err("cancelled"));
+    assert_eq!((began.elapsed(), world.runs("b")), (Duration::from_millis(10), 0));
 }
 
 #[tokio::test(start_paused = true)]
