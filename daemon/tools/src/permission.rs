@@ -9,12 +9,16 @@ mod programs;
 mod rules;
 mod script;
 
+use std::path::Path;
+
 use agentd_domain::{
     Action, ActionTarget, Capabilities, Confinement, PermissionMode, PermissionRule, RuleEffect,
     RuleMatcher, ToolEffect, WorkMode,
 };
 
 pub use check::check_rule;
+
+use crate::fs::runs_later;
 use rules::Subject;
 use script::Script;
 
@@ -198,6 +202,10 @@ fn by_mode(
     };
     match target {
         Some(ActionTarget::Read { .. }) => Permission::Allow,
+        // That is no edit: it starts a program where nothing keeps one in.
+        Some(ActionTarget::Write { path, .. }) if !is_full && runs_later(Path::new(path)) => {
+            Permission::ask("it changes what runs later, outside of the sandbox")
+        }
         Some(ActionTarget::Write { .. }) => allow_if(may_edit, "it changes the workspace"),
         Some(ActionTarget::Request { .. }) => allow_if(is_full, "it uses the network"),
         Some(ActionTarget::Run { confinement: None, .. }) => {

@@ -1,9 +1,11 @@
 //! Rules over the wire.
 
 use agentd_proto::v1;
+use agentd_proto::v1::event::Body;
 use agentd_proto::v1::permission_rule::Scope;
 use agentd_proto::v1::rule_matcher::Matcher;
-use agentd_testkit::{Daemon, LlmServer};
+use agentd_testkit::{Daemon, LlmServer, Reply};
+use serde_json::json;
 use tonic::Code;
 
 use crate::support::{asking, push_append, results};
@@ -63,6 +65,59 @@ async fn rules_are_made_listed_held_to_and_taken_back() {
     assert_eq!(gone.code(), Code::NotFound);
     let listed = rules.list_rules(v1::ListRulesRequest::default()).await.unwrap();
     assert_eq!(listed.into_inner().rules, [rule]);
+    daemon.stop().await;
+}
+
+#[tokio::test]
+async fn what_runs_later_is_asked_for_where_edits_are_not() {
+    let llm = LlmServer::start().await;
+    let daemon = Daemon::builder().llm(&llm).set("permission.mode", "auto-edit").start().await;
+    let mut ann = daemon.driver("ann").await;
+    let write = |path: &str| {
+        let arguments = json!({"path": path, "content": "x\n"}).to_string();
+        llm.push(Reply::tool_call("write_file", &arguments));
+        llm.push(Reply::text("done"));
+    };
+    write("src.txt");
+    ann.ask("an edit").await;
+    write(".github/workflows/ci.yml");
+    ann.submit("a workflow").await;
+    let asked =
+        ann.wait_for("an approval", |body| matches!(body, Body::ApprovalRequested(_))).await;
+    let Some(Body::ApprovalRequested(asked)) = asked.body else { panic!() };
+    assert_eq!(asked.because, "it changes what runs later, outside of the sandbox");
+    let summary = &asked.action.as_ref().unwrap().summary;
+    assert_eq!(summary, "write .github/workflows/ci.yml (it runs later, outside of the sandbox)");
+    let file = daemon.workspace().join(".github/workflows/ci.yml");
+    assert!(!file.exists() && daemon.workspace().join("src.txt").exists());
+    let request = v1::AnswerApprovalRequest {
+        session_id: ann.session_id().to_owned(),
+        approval_id: asked.approval_id,
+        decision: v1::ApprovalDecision::Deny.into(),
+        scope: v1::ApprovalScope::Once.into(),
+        reason: String::new(),
+        author: Some(ann.author()),
+    };
+    ann.client().approval().answer_approval(request).await.unwrap();
+    ann.wait_turn_end().await;
+    assert!(!file.exists());
+
+    // Who lets everything happen is not asked, and sees it all the same.
+    let mode = v1::UpdateSessionRequest {
+        session_id: ann.session_id().to_owned(),
+        permission_mode: Some(v1::PermissionMode::Full.into()),
+        author: Some(ann.author()),
+        ..Default::default()
+    };
+    ann.client().session().update_session(mode).await.unwrap();
+    write(".github/workflows/ci.yml");
+    ann.ask("again").await;
+    assert!(file.exists());
+    let marked = ann.bodies().any(|body| {
+        let Body::ToolCallStarted(started) = body else { return false };
+        started.action.as_ref().is_some_and(|action| action.summary.contains("it runs later"))
+    });
+    assert!(marked);
     daemon.stop().await;
 }
 

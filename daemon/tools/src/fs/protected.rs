@@ -90,7 +90,7 @@ pub(super) fn refuse_write(place: &Path) -> Result<(), ToolResult> {
 }
 
 /// True for files that start programs later, outside of any sandbox, without being asked to.
-pub(super) fn runs_later(place: &Path) -> bool {
+pub(crate) fn runs_later(place: &Path) -> bool {
     const FILES: [&str; 16] = [
         ".bash_login",
         ".bash_profile",

@@ -1,3 +1,5 @@
+mod later;
+
 use agentd_domain::{RuleScope, TimestampMs};
 use proptest::prelude::*;
 
@@ -171,6 +173,7 @@ fn each_mode_lets_more_happen_than_the_one_before() {
     check(Action::default(), ["allow", "allow", "allow", "allow"]);
     check(Action::read("r", ["a".to_owned()]), ["allow", "allow", "allow", "allow"]);
     check(write("src/a.rs"), ["deny", "ask", "allow", "allow"]);
+    check(write(".github/workflows/ci.yml"), ["deny", "ask", "ask", "allow"]);
     check(get("example.org"), ["ask", "ask", "ask", "allow"]);
     check(run("cargo test", Some((true, false))), ["deny", "ask", "allow", "allow"]);
     check(run("git status", Some((true, false))), ["deny", "allow", "allow", "allow"]);
