@@ -68,6 +68,8 @@ enum BackendArg {
     Bubblewrap,
     /// Landlock and seccomp
     Landlock,
+    /// A container of an engine
+    Container,
     /// Nothing but limits
     None,
 }
@@ -77,6 +79,7 @@ impl BackendArg {
         match self {
             Self::Bubblewrap => "bubblewrap",
             Self::Landlock => "landlock",
+            Self::Container => "container",
             Self::None => "none",
         }
     }

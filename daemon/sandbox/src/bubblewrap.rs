@@ -4,7 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use crate::inside::{Confinement, Modes, Paths, Sockets};
+use crate::inside::{Confinement, Files, Modes, Paths, Sockets};
 use crate::launch::Launch;
 use crate::place::{ETC, Place, SYSTEM};
 use crate::{Command, Policy, Profile, protected};
@@ -95,6 +95,7 @@ fn inside(command: &Command, place: &Place) -> Confinement {
         paths: Some(Paths { read: vec!["/".into()], write, must_hold: false }),
         // The box has a network of its own, with nothing in it but itself.
         sockets: Some(Sockets::Any),
+        files: Files::ByMounts,
         modes: Modes::Free,
         counts_own_processes: true,
     }

@@ -1,37 +1,30 @@
-//! A program that runs.
+//! A program that runs, whatever runs it.
 
 use std::path::PathBuf;
-use std::process::Stdio;
 
-use serde::{Deserialize, Serialize};
-use tempfile::TempDir;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::UnixStream;
-use tokio::process::{ChildStderr, ChildStdout};
-
+use crate::container::ContainerRun;
+use crate::process_run::ProcessRun;
 use crate::protected::Look;
-use crate::spawner::Spawner;
-
-/// Longest report of the supervisor.
-const MAX_REPORT: usize = 4 * 1024;
+use crate::{LimitsMet, Output};
 
 /// A program behind a backend. When it is dropped, the program and all that it started are killed;
 /// the same happens when the daemon dies.
 #[derive(Debug)]
 pub struct Child {
-    /// What it writes; ends when the program and all that it started have.
-    pub stdout: Option<ChildStdout>,
+    /// What it writes.
+    pub stdout: Option<Output>,
     /// What it writes to its other stream.
-    pub stderr: Option<ChildStderr>,
-    pub(crate) process: tokio::process::Child,
-    /// To the supervisor inside: a byte asks it to end the program, closing it kills everything.
-    pub(crate) control: UnixStream,
-    pub(crate) report: Vec<u8>,
-    pub(crate) scratch: Option<TempDir>,
+    pub stderr: Option<Output>,
+    pub(crate) run: Run,
     pub(crate) workspace: PathBuf,
     pub(crate) look: Look,
-    /// The box ends with the thread that started it.
-    pub(crate) _spawner: Spawner,
+}
+
+/// What runs it.
+#[derive(Debug)]
+pub(crate) enum Run {
+    Process(ProcessRun),
+    Container(ContainerRun),
 }
 
 /// How a program ended.
@@ -41,11 +34,14 @@ pub struct Exit {
     pub code: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<i32>,
-    /// Processes that it had started and that still ran a moment after its end; they were ended.
+    /// Processes that it had started and that still ran a moment after its end; they were ended. Those
+    /// of a container are ended too, and not counted.
     pub left_running: usize,
     /// Files, relative to the workspace, that others run later and that came to be or changed while
     /// it ran.
     pub run_later: Vec<PathBuf>,
+    /// Limits of all processes together that it met, where a control group counts.
+    pub limits_met: LimitsMet,
 }
 
 /// Why there is no exit to tell.
@@ -57,14 +53,18 @@ pub enum WaitError {
     /// The connection to the supervisor broke.
     #[error("the supervisor of the program cannot be reached")]
     Control(#[source] std::io::Error),
+    /// The engine does not tell what became of the container.
+    #[error("the container engine does not answer: {0}")]
+    Engine(String),
 }
 
-/// What the supervisor tells at the end.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Report {
+/// What a run tells at its end.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Ended {
     pub(crate) code: Option<i32>,
     pub(crate) signal: Option<i32>,
     pub(crate) left_running: usize,
+    pub(crate) limits_met: LimitsMet,
 }
 
 impl Child {
@@ -77,50 +77,21 @@ impl Child {
     /// # Cancel safety
     /// It can be dropped and called again.
     pub async fn wait(&mut self) -> Result<Exit, WaitError> {
-        let mut piece = [0; 512];
-        while !self.report.ends_with(b"\n") && self.report.len() < MAX_REPORT {
-            match self.control.read(&mut piece).await {
-                Ok(0) => break,
-                Ok(length) => self.report.extend(piece.iter().take(length)),
-                Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => break,
-                Err(error) => return Err(WaitError::Control(error)),
-            }
-        }
-        // It ends by itself right after its report; what it held is free once it is reaped.
-        let _status = self.process.wait().await;
-        let Ok(report) = serde_json::from_slice::<Report>(&self.report) else {
-            return Err(WaitError::NotStarted);
+        let ended = match &mut self.run {
+            Run::Process(run) => run.wait().await?,
+            Run::Container(run) => run.wait().await?,
         };
         let run_later = Look::at(&self.workspace).changed_since(&self.look);
-        let Report { code, signal, left_running } = report;
-        Ok(Exit { code, signal, left_running, run_later })
+        let Ended { code, signal, left_running, limits_met } = ended;
+        Ok(Exit { code, signal, left_running, run_later, limits_met })
     }
 
     /// Asks the program and all that it started to end: TERM, and KILL for what is still there half
     /// a second later. [`Child::wait`] then ends soon.
     pub async fn terminate(&mut self) {
-        // When the supervisor is gone, so is the program.
-        let _gone = self.control.write_all(b"T").await;
-    }
-}
-
-impl Drop for Child {
-    fn drop(&mut self) {
-        // Its files may be many, so that is not for a thread of the runtime.
-        let Some(scratch) = self.scratch.take() else { return };
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            drop(runtime.spawn_blocking(move || drop(scratch)));
+        match &mut self.run {
+            Run::Process(run) => run.terminate().await,
+            Run::Container(run) => run.terminate().await,
         }
     }
-}
-
-/// The two ends of a control connection: ours, and the one that becomes the supervisor's input.
-///
-/// # Errors
-/// When there can be no more sockets.
-pub(crate) fn control() -> std::io::Result<(UnixStream, Stdio)> {
-    let (ours, theirs) = UnixStream::pair()?;
-    let theirs = theirs.into_std()?;
-    theirs.set_nonblocking(false)?;
-    Ok((ours, Stdio::from(std::os::fd::OwnedFd::from(theirs))))
 }

@@ -34,7 +34,8 @@ pub enum Profile {
 }
 
 /// What a program may use up. Memory, address space and CPU time are per process; the number of
-/// processes is for all of them.
+/// processes is for all of them. What is for all together beside that takes a control group, so that
+/// it holds only where [`crate::Accounting`] says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// Bytes of private memory that it can write to (`RLIMIT_DATA`).
@@ -42,10 +43,16 @@ pub struct Limits {
     /// Bytes of addresses, used or not (`RLIMIT_AS`). Runtimes such as that of JavaScript reserve
     /// far more than they use.
     pub address_bytes: u64,
+    /// Bytes of memory of all processes together, with the files that they keep in memory
+    /// (`memory.max`; nothing is swapped out).
+    pub total_memory_bytes: u64,
     /// Processes and threads at the same time (`RLIMIT_NPROC`).
     pub processes: u64,
     /// CPU time (`RLIMIT_CPU`).
     pub cpu: Duration,
+    /// Share of the processors of all processes together, in percent of one (`cpu.max`); none: all
+    /// that is free.
+    pub cpu_percent: Option<u32>,
     /// Bytes of one file (`RLIMIT_FSIZE`).
     pub file_bytes: u64,
     /// Open files of one process (`RLIMIT_NOFILE`).
@@ -55,12 +62,14 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// For scripts that compute: 256 MiB, 64 processes and half of 120 s (spec k.3).
+    /// For scripts that compute: 256 MiB, 64 processes, half a processor and half of 120 s (spec k.3).
     pub const SCRIPT: Self = Self {
         memory_bytes: 256 * MIB,
         address_bytes: 256 * MIB,
+        total_memory_bytes: 256 * MIB,
         processes: 64,
         cpu: Duration::from_secs(60),
+        cpu_percent: Some(50),
         file_bytes: 64 * MIB,
         open_files: 256,
         temporary_bytes: 64 * MIB,
@@ -70,8 +79,10 @@ impl Limits {
     pub const BUILD: Self = Self {
         memory_bytes: 2048 * MIB,
         address_bytes: 64 * 1024 * MIB,
+        total_memory_bytes: 4096 * MIB,
         processes: 256,
         cpu: Duration::from_secs(600),
+        cpu_percent: None,
         file_bytes: 1024 * MIB,
         open_files: 1024,
         temporary_bytes: 512 * MIB,

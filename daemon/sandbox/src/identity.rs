@@ -11,6 +11,14 @@ pub(crate) struct Identity {
     pub(crate) gid: u32,
 }
 
+impl Identity {
+    /// That of the daemon.
+    pub(crate) fn own() -> Self {
+        let (uid, gid) = (rustix::process::geteuid(), rustix::process::getegid());
+        Self { uid: uid.as_raw(), gid: gid.as_raw() }
+    }
+}
+
 /// For looking whether a backend works, when the daemon is root: nobody.
 pub(crate) const NOBODY: Identity = Identity { uid: 65_534, gid: 65_534 };
 

@@ -4,6 +4,7 @@
 //! rights and becomes the program. Both are the daemon's own binary, started again.
 
 mod confine;
+mod enter;
 mod filters;
 mod processes;
 mod supervise;
@@ -19,6 +20,9 @@ use crate::Limits;
 
 /// The hidden command of the daemon behind which the helper's arguments stand.
 pub const HELPER_COMMAND: &str = "sandbox-exec";
+
+/// The helper's role before anything of a box is started.
+pub(crate) const ENTER: &str = "enter";
 
 /// Roles of the helper: beside a program, and becoming it; without a terminal and in one.
 pub(crate) const SUPERVISE: &str = "supervise";
@@ -47,6 +51,8 @@ pub(crate) struct Confinement {
     pub(crate) paths: Option<Paths>,
     /// What seccomp allows of sockets; none: it is not used.
     pub(crate) sockets: Option<Sockets>,
+    /// What keeps files from being cut off, where seccomp is used.
+    pub(crate) files: Files,
     /// What seccomp allows of modes, where it is used.
     pub(crate) modes: Modes,
     /// The kernel counts the processes of the box apart from the user's others.
@@ -73,6 +79,15 @@ pub(crate) enum Sockets {
     None,
 }
 
+/// What keeps a program from files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Files {
+    /// What it may not have is not in sight.
+    ByMounts,
+    /// Landlock alone, which does not hold everything in every kernel.
+    ByLandlock,
+}
+
 /// Whether modes, owners, times and attributes of files may be changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Modes {
@@ -85,6 +100,9 @@ pub(crate) enum Modes {
 /// Runs the helper with the arguments behind [`HELPER_COMMAND`].
 pub fn run_helper(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let role = arguments.next().unwrap_or_default();
+    if role == ENTER {
+        return enter::enter(arguments);
+    }
     let confinement = arguments.next().unwrap_or_default();
     let argv: Vec<OsString> = arguments.skip_while(|word| word == "--").collect();
     let read = confinement.to_str().ok_or("not text".to_owned()).and_then(|text| {

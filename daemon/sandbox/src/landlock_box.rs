@@ -3,8 +3,10 @@
 
 use std::path::PathBuf;
 
+use landlock::{CompatLevel, Compatible as _, Ruleset, RulesetAttr as _, Scope};
+
 use crate::identity::Identity;
-use crate::inside::{Confinement, Modes, Paths, Sockets};
+use crate::inside::{Confinement, Files, Modes, Paths, Sockets};
 use crate::launch::{Launch, SpawnError, scratch};
 use crate::place::{ETC, Place, SYSTEM};
 use crate::{Command, Policy, Profile};
@@ -41,6 +43,7 @@ pub(crate) fn launch(
         paths: Some(Paths { read, write, must_hold: true }),
         // Sockets in the file system are not held by Landlock, and the daemon has one.
         sockets: Some(if command.network { Sockets::Internet } else { Sockets::None }),
+        files: Files::ByLandlock,
         // Modes are not held by Landlock.
         modes: match command.profile {
             Profile::ReadOnly => Modes::Kept,
@@ -57,4 +60,13 @@ pub(crate) fn launch(
         kill_on_drop: false,
         terminal: None,
     })
+}
+
+/// True when the kernel's Landlock keeps signals from processes outside of the box.
+pub(crate) fn holds_signals() -> bool {
+    Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .scope(Scope::Signal)
+        .and_then(Ruleset::create)
+        .is_ok()
 }

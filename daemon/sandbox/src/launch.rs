@@ -8,14 +8,17 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use tempfile::TempDir;
+use tokio::io::AsyncWriteExt as _;
 
-use crate::child::{Child, control};
+use crate::cgroup::RunGroup;
+use crate::child::{Child, Run};
 use crate::identity::{self, Identity};
-use crate::inside::{Confinement, HELPER_COMMAND, SUPERVISE, SUPERVISE_TERMINAL};
+use crate::inside::{Confinement, ENTER, HELPER_COMMAND, SUPERVISE, SUPERVISE_TERMINAL};
 use crate::place::Place;
+use crate::process_run::{ProcessRun, control};
 use crate::protected::Look;
 use crate::spawner::Spawner;
-use crate::{Backend, Command, Policy, environment};
+use crate::{Backend, Command, Output, Policy, environment};
 
 /// What programs in a terminal take it for.
 const TERMINAL_KIND: &str = "xterm-256color";
@@ -162,14 +165,20 @@ pub(crate) async fn start(
     launch: Launch,
     (place, identity): Whereabouts,
     (command, policy): (&Command, &Policy),
-    spawner: &Spawner,
+    (spawner, group): (&Spawner, Option<RunGroup>),
 ) -> Result<Child, SpawnError> {
     let Launch { outer, inside, home, temporary, scratch, kill_on_drop, terminal } = launch;
-    let mut words = outer.into_iter();
+    let waits: Vec<OsString> = match &group {
+        Some(_) => {
+            vec![policy.helper.clone().into(), HELPER_COMMAND.into(), ENTER.into(), "--".into()]
+        }
+        None => Vec::new(),
+    };
+    let mut words = waits.into_iter().chain(outer);
     let mut outer =
         tokio::process::Command::new(words.next().unwrap_or_else(|| policy.helper.clone().into()));
     let confinement = serde_json::to_string(&inside).map_err(io::Error::from)?;
-    let (ours, theirs) = control()?;
+    let (mut ours, theirs) = control()?;
     let is_terminal = terminal.is_some();
     let (role, stdout, stderr) = match terminal {
         Some(terminal) => (SUPERVISE_TERMINAL, terminal.try_clone()?.into(), terminal.into()),
@@ -200,15 +209,25 @@ pub(crate) async fn start(
     }
     let look = Look::at(&place.workspace);
     let mut process = spawner.spawn(outer).await?;
-    Ok(Child {
-        stdout: process.stdout.take(),
-        stderr: process.stderr.take(),
+    if let Some(group) = &group {
+        group.take_in(process.id().ok_or_else(|| io::Error::other("it ended at once"))?)?;
+        ours.write_all(b"G").await?;
+    }
+    let (stdout, stderr) = (process.stdout.take(), process.stderr.take());
+    let run = ProcessRun {
+        group,
         process,
         control: ours,
         report: Vec::new(),
         scratch,
+        kill_at: None,
+        _spawner: spawner.clone(),
+    };
+    Ok(Child {
+        stdout: stdout.map(Output::new),
+        stderr: stderr.map(Output::new),
+        run: Run::Process(run),
         workspace: place.workspace,
         look,
-        _spawner: spawner.clone(),
     })
 }

@@ -5,19 +5,26 @@
 //! must not know of tools, sessions or permissions.
 //!
 //! Reading order: `command` (what is run), `sandbox` (the port, and which backend is taken),
-//! `bubblewrap` and `landlock_box` (how each shuts a program in), `child` (the running program),
+//! `bubblewrap` and `landlock_box` (how each shuts a program in), `container`
+//! (the same by an engine), `cgroup` (what all processes of a run may use together), `child` (the running program),
 //! `inside` (the helper process that supervises and confines it from within), `promise` and `proof`
 //! (what is promised, and trying to break it).
 
+mod boxes;
 mod bubblewrap;
+mod cgroup;
 mod child;
 mod command;
+mod container;
 mod environment;
 mod identity;
 mod inside;
 mod landlock_box;
 mod launch;
+mod output;
+mod owner;
 mod place;
+mod process_run;
 mod programs;
 mod promise;
 mod proof;
@@ -26,10 +33,13 @@ mod sandbox;
 mod spawner;
 mod terminal;
 
+pub use cgroup::{Accounting, LimitsMet};
 pub use child::{Child, Exit, WaitError};
 pub use command::{Command, Limits, Profile};
+pub use container::ContainerSettings;
 pub use inside::{HELPER_COMMAND, run_helper};
 pub use launch::SpawnError;
+pub use output::Output;
 pub use programs::{Known, Programs};
 pub use promise::{Promise, Unpromised};
 pub use proof::{Attempts, Verdict, attempt, prove};

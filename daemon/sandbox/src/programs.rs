@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::OnceCell;
 
-use crate::{Backend, Choice, Missing, Policy, Sandbox, Unavailable, choose};
+use crate::{Accounting, Backend, Choice, Missing, Policy, Sandbox, Unavailable, choose};
 
 /// How a daemon runs programs. What works is found out once; what does not is tried again, since
 /// somebody may have installed it.
@@ -35,8 +35,8 @@ pub enum Known {
         backend: Backend,
         /// Why the ones before it are not.
         missing: Vec<Missing>,
-        /// What holds programs to their limits, in one line.
-        limits: String,
+        /// What holds programs to their limits.
+        accounting: Accounting,
     },
     /// None works, as far as the last try tells.
     NoneWorks(Unavailable),
@@ -98,7 +98,7 @@ impl Programs {
             return Known::InForce {
                 backend: sandbox.backend(),
                 missing: missing.clone(),
-                limits: sandbox.limits(),
+                accounting: sandbox.accounting(),
             };
         }
         let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
@@ -114,7 +114,7 @@ impl Programs {
             let why: Vec<String> = missing.iter().map(ToString::to_string).collect();
             tracing::info!(
                 backend = %sandbox.backend(),
-                limits = sandbox.limits(),
+                limits = %sandbox.accounting(),
                 not_taken = why.join("; "),
                 "sandbox chosen"
             );

@@ -1,6 +1,6 @@
 //! What a sandbox promises: the one list, for the tests and for whoever wants proof on a machine.
 
-use crate::Backend;
+use crate::{Accounting, Backend, landlock_box};
 
 /// One thing that a program in a box cannot do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -19,6 +19,8 @@ pub enum Promise {
     RunLater,
     /// Touch other processes.
     Processes,
+    /// Signal other processes.
+    Signals,
     /// See other processes.
     ProcessList,
     /// Gain rights.
@@ -31,8 +33,12 @@ pub enum Promise {
     ProcessCount,
     /// Take memory without end.
     Memory,
+    /// Take memory without end by many processes.
+    TotalMemory,
     /// Compute without end.
     CpuTime,
+    /// Take all processors.
+    CpuShare,
     /// Write a file without end.
     FileSize,
     /// Fill the place for temporary files.
@@ -44,24 +50,21 @@ pub enum Promise {
 }
 
 /// Why a promise is not made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unpromised {
     /// One line.
-    pub reason: &'static str,
+    pub reason: String,
     /// What to do to get it.
     pub remedy: &'static str,
 }
 
-const NOT_SHUT_IN: Unpromised = Unpromised {
-    reason: "sandbox.backend is \"none\": nothing shuts programs in",
-    remedy: "remove sandbox.backend from the configuration and restart",
-};
+const NOT_SHUT_IN: &str = "remove sandbox.backend from the configuration and restart";
 
 const BY_NAMESPACES: &str = "install bubblewrap and allow user namespaces";
 
 impl Promise {
     /// All, in the order in which they are told.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 21] = [
         Self::WriteOutside,
         Self::Modes,
         Self::Secrets,
@@ -69,13 +72,16 @@ impl Promise {
         Self::ReadOnly,
         Self::RunLater,
         Self::Processes,
+        Self::Signals,
         Self::ProcessList,
         Self::Rights,
         Self::Network,
         Self::Environment,
         Self::ProcessCount,
         Self::Memory,
+        Self::TotalMemory,
         Self::CpuTime,
+        Self::CpuShare,
         Self::FileSize,
         Self::TemporarySpace,
         Self::WallTime,
@@ -92,13 +98,16 @@ impl Promise {
             Self::ReadOnly => "read-only",
             Self::RunLater => "run-later",
             Self::Processes => "processes",
+            Self::Signals => "signals",
             Self::ProcessList => "process-list",
             Self::Rights => "rights",
             Self::Network => "network",
             Self::Environment => "environment",
             Self::ProcessCount => "process-count",
             Self::Memory => "memory",
+            Self::TotalMemory => "total-memory",
             Self::CpuTime => "cpu-time",
+            Self::CpuShare => "cpu-share",
             Self::FileSize => "file-size",
             Self::TemporarySpace => "temporary-space",
             Self::WallTime => "wall-time",
@@ -115,13 +124,16 @@ impl Promise {
             Self::Links => "symbolic and hard links lead nowhere else",
             Self::ReadOnly => "a command that only reads changes nothing",
             Self::RunLater => "git hooks, shell and CI files that are there cannot be changed",
-            Self::Processes => "other processes cannot be traced, signalled or looked into",
+            Self::Processes => "other processes cannot be traced or looked into",
+            Self::Signals => "other processes cannot be signalled",
             Self::ProcessList => "other processes cannot be seen",
             Self::Rights => "set-uid programs and user namespaces give no rights",
             Self::Network => "the network and sockets of other programs are out of reach",
             Self::Environment => "no variable of the daemon is passed on",
             Self::ProcessCount => "a fork bomb meets a limit",
             Self::Memory => "memory of a process has a limit",
+            Self::TotalMemory => "memory of all processes together has a limit",
+            Self::CpuShare => "the processors are shared where a limit says so",
             Self::CpuTime => "CPU time of a process has a limit",
             Self::FileSize => "a file has a longest size",
             Self::TemporarySpace => "temporary files cannot fill the disk",
@@ -130,11 +142,12 @@ impl Promise {
         }
     }
 
-    /// Why this backend does not promise it; none: it does.
-    pub const fn unpromised(self, backend: Backend) -> Option<Unpromised> {
-        match (backend, self) {
+    /// Why it is not promised with this backend and what holds its limits; none: it is.
+    pub fn unpromised(self, backend: Backend, accounting: &Accounting) -> Option<Unpromised> {
+        let (reason, remedy) = match (self, backend) {
+            (Self::TotalMemory, _) => return by_group("memory", accounting),
+            (Self::CpuShare, _) => return by_group("cpu", accounting),
             (
-                _,
                 Self::Environment
                 | Self::ProcessCount
                 | Self::Memory
@@ -142,28 +155,46 @@ impl Promise {
                 | Self::FileSize
                 | Self::WallTime
                 | Self::Leftovers,
+                _,
             )
-            | (Backend::Bubblewrap, _) => None,
-            (Backend::None, _) => Some(NOT_SHUT_IN),
-            (Backend::Landlock, Self::Modes) => Some(Unpromised {
-                reason: "Landlock does not hold chmod and utimes: of files of the same user, modes \
-                         and times can be changed",
-                remedy: BY_NAMESPACES,
-            }),
-            (Backend::Landlock, Self::RunLater) => Some(Unpromised {
-                reason: "Landlock cannot except files from a directory that may be written to; \
-                         each change is told",
-                remedy: BY_NAMESPACES,
-            }),
-            (Backend::Landlock, Self::ProcessList) => Some(Unpromised {
-                reason: "Landlock leaves the names and arguments of other processes in sight",
-                remedy: BY_NAMESPACES,
-            }),
-            (Backend::Landlock, Self::TemporarySpace) => Some(Unpromised {
-                reason: "temporary files are on the disk, where only the size of each is bounded",
-                remedy: BY_NAMESPACES,
-            }),
-            (Backend::Landlock, _) => None,
-        }
+            | (_, Backend::Bubblewrap | Backend::Container) => return None,
+            (_, Backend::None) => {
+                ("sandbox.backend is \"none\": nothing shuts programs in", NOT_SHUT_IN)
+            }
+            (Self::Modes, Backend::Landlock) => (
+                "Landlock does not hold chmod and utimes: of files of the same user, modes and \
+                 times can be changed",
+                BY_NAMESPACES,
+            ),
+            (Self::RunLater, Backend::Landlock) => (
+                "Landlock cannot except files from a directory that may be written to; each change \
+                 is told",
+                BY_NAMESPACES,
+            ),
+            (Self::Signals, Backend::Landlock) if !landlock_box::holds_signals() => (
+                "this kernel's Landlock does not hold signals, which that of Linux 6.12 does",
+                "install bubblewrap and allow user namespaces, or use Linux 6.12 or newer",
+            ),
+            (Self::ProcessList, Backend::Landlock) => (
+                "Landlock leaves the names and arguments of other processes in sight",
+                BY_NAMESPACES,
+            ),
+            (Self::TemporarySpace, Backend::Landlock) => (
+                "temporary files are on the disk, where only the size of each is bounded",
+                BY_NAMESPACES,
+            ),
+            (_, Backend::Landlock) => return None,
+        };
+        Some(Unpromised { reason: reason.to_owned(), remedy })
     }
+}
+
+/// What only a control group holds.
+fn by_group(controller: &str, accounting: &Accounting) -> Option<Unpromised> {
+    let unpromised = || Unpromised {
+        reason: format!("each process has its own limits: {}", accounting.why_not()),
+        remedy: "run agentd as a service of systemd (`agentctl service install`), on a system with \
+                 cgroup v2",
+    };
+    (!accounting.has(controller)).then(unpromised)
 }

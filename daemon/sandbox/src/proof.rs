@@ -67,9 +67,9 @@ impl Verdict {
 /// Dropping it ends what it runs.
 pub async fn prove(sandbox: &dyn Sandbox, policy: &Policy, promise: Promise) -> Verdict {
     let backend = sandbox.backend();
-    if let Some(unpromised) = promise.unpromised(backend) {
+    if let Some(unpromised) = promise.unpromised(backend, &sandbox.accounting()) {
         return Verdict::NotGiven {
-            reason: unpromised.reason.to_owned(),
+            reason: unpromised.reason,
             remedy: unpromised.remedy.to_owned(),
         };
     }

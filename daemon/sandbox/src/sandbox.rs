@@ -2,22 +2,24 @@
 
 use std::fmt::{self, Debug, Display};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use agentd_domain::cut_line;
 use async_trait::async_trait;
 use tempfile::TempDir;
 use tokio::io::AsyncReadExt as _;
+use tokio::time::timeout;
 
-use crate::inside::{Confinement, Modes};
-use crate::launch::{self, Launch, SpawnError, Whereabouts};
-use crate::spawner::Spawner;
+use crate::boxes::Boxes;
+use crate::cgroup::Accounting;
+use crate::container::{ContainerSettings, Containers};
+use crate::launch::SpawnError;
 use crate::terminal::{Terminal, TerminalSize};
-use crate::{Child, Command, Limits, Profile, bubblewrap, identity, landlock_box};
+use crate::{Child, Command, Limits, Profile, identity};
 
 /// Longest probe of a backend.
-const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Most of what a failed probe wrote that is shown.
 const MAX_PROBE_TEXT: u64 = 300;
@@ -32,13 +34,15 @@ pub enum Backend {
     Bubblewrap,
     /// Landlock, seccomp and limits.
     Landlock,
+    /// A container of an engine with the Docker API: only when a user asked for it.
+    Container,
     /// Nothing but limits and a clean environment: only when a user asked for it.
     None,
 }
 
 impl Backend {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Bubblewrap, Self::Landlock, Self::None];
+    pub const ALL: [Self; 4] = [Self::Bubblewrap, Self::Landlock, Self::Container, Self::None];
 
     /// The one of this name.
     pub fn named(name: &str) -> Option<Self> {
@@ -50,6 +54,7 @@ impl Backend {
         match self {
             Self::Bubblewrap => "bubblewrap",
             Self::Landlock => "landlock",
+            Self::Container => "container",
             Self::None => "none",
         }
     }
@@ -83,16 +88,18 @@ pub struct Policy {
     pub hidden: Vec<PathBuf>,
     /// `PATH` of programs, instead of the system's.
     pub path: Option<String>,
+    /// For containers; none: they are not used.
+    pub container: Option<ContainerSettings>,
 }
 
-/// Runs programs. A container is one more implementation of it.
+/// Runs programs.
 #[async_trait]
 pub trait Sandbox: Debug + Send + Sync + 'static {
     /// What shuts programs in.
     fn backend(&self) -> Backend;
 
-    /// What holds programs to their limits, in one line.
-    fn limits(&self) -> String;
+    /// What holds programs to their limits.
+    fn accounting(&self) -> Accounting;
 
     /// Starts a program: no input, its own session, a clean environment.
     ///
@@ -149,49 +156,41 @@ pub async fn choose(
     };
     let mut missing = Vec::new();
     for backend in candidates {
-        match Boxes::probed(backend, policy).await {
-            Ok(sandbox) => return Ok((Box::new(sandbox), missing)),
+        match probed(backend, policy).await {
+            Ok(sandbox) => return Ok((sandbox, missing)),
             Err(why) => missing.push(why),
         }
     }
     Err(Unavailable(missing))
 }
 
-/// The backends that a process of ours starts.
-#[derive(Debug)]
-struct Boxes {
-    backend: Backend,
-    /// Where bubblewrap is; without meaning for others.
-    bubblewrap: PathBuf,
-    policy: Policy,
-    spawner: Spawner,
+/// A backend in which a program has run.
+async fn probed(backend: Backend, policy: &Policy) -> Result<Box<dyn Sandbox>, Missing> {
+    let missing =
+        |reason: &str, is_broken: bool| Missing { backend, reason: cut_line(reason, MAX_REASON), is_broken };
+    if backend == Backend::Container {
+        let opened = timeout(PROBE_TIMEOUT, Containers::open(policy)).await;
+        let late = || Err(("the engine does not answer".to_owned(), true));
+        let containers =
+            opened.unwrap_or_else(|_late| late()).map_err(|(why, broken)| missing(&why, broken))?;
+        probe(&containers).await.map_err(|reason| missing(&reason, true))?;
+        return Ok(Box::new(containers));
+    }
+    let mut boxes =
+        Boxes::new(backend, policy).map_err(|(why, is_broken)| missing(&why, is_broken))?;
+    let mut tried = probe(&boxes).await;
+    if let (Err(reason), true) = (&tried, boxes.has_groups()) {
+        // It may be the groups that do not work here.
+        boxes.without_groups(&cut_line(reason, MAX_REASON));
+        tried = probe(&boxes).await;
+    }
+    tried.map_err(|reason| missing(&reason, true))?;
+    Ok(Box::new(boxes))
 }
 
-impl Boxes {
-    /// A backend in which a program has run.
-    async fn probed(backend: Backend, policy: &Policy) -> Result<Self, Missing> {
-        let missing = |reason: String, is_broken: bool| Missing {
-            backend,
-            reason: cut_line(&reason, MAX_REASON),
-            is_broken,
-        };
-        let bubblewrap = match backend {
-            Backend::Bubblewrap => {
-                find("bwrap").ok_or_else(|| missing("bwrap is not installed".to_owned(), false))?
-            }
-            Backend::Landlock | Backend::None => PathBuf::new(),
-        };
-        let spawner = Spawner::start().map_err(|error| missing(error.to_string(), true))?;
-        let boxes = Self { backend, bubblewrap, policy: policy.clone(), spawner };
-        tokio::time::timeout(PROBE_TIMEOUT, boxes.probe())
-            .await
-            .unwrap_or_else(|_late| Err("a program did not end in it".to_owned()))
-            .map_err(|reason| missing(reason, true))?;
-        Ok(boxes)
-    }
-
-    /// Runs `true`.
-    async fn probe(&self) -> Result<(), String> {
+/// Runs `true`, for a few seconds at most.
+async fn probe(sandbox: &dyn Sandbox) -> Result<(), String> {
+    let run = async {
         let workspace = probe_workspace().map_err(|error| error.to_string())?;
         let command = Command {
             argv: vec!["true".to_owned()],
@@ -201,7 +200,7 @@ impl Boxes {
             network: false,
             limits: Limits::BUILD,
         };
-        let mut child = self.spawn(&command).await.map_err(|error| error.to_string())?;
+        let mut child = sandbox.spawn(&command).await.map_err(|error| error.to_string())?;
         let mut said = String::new();
         if let Some(errors) = child.stderr.take() {
             // What is no text is shown as none.
@@ -212,72 +211,9 @@ impl Boxes {
             Ok(_) | Err(_) if said.trim().is_empty() => Err("it ended without a word".to_owned()),
             Ok(_) | Err(_) => Err(said),
         }
-    }
-}
-
-#[async_trait]
-impl Sandbox for Boxes {
-    fn backend(&self) -> Backend {
-        self.backend
-    }
-
-    fn limits(&self) -> String {
-        "limits of each process (rlimits)".to_owned()
-    }
-
-    async fn spawn(&self, command: &Command) -> Result<Child, SpawnError> {
-        let (launch, whereabouts) = self.launch(command)?;
-        launch::start(launch, whereabouts, (command, &self.policy), &self.spawner).await
-    }
-
-    async fn open_terminal(
-        &self,
-        command: &Command,
-        size: TerminalSize,
-    ) -> Result<(Child, Terminal), SpawnError> {
-        let (mut launch, (place, identity)) = self.launch(command)?;
-        let (terminal, theirs) = Terminal::open(size, identity)?;
-        launch.in_terminal(theirs);
-        let whereabouts = (place, identity);
-        let started = launch::start(launch, whereabouts, (command, &self.policy), &self.spawner);
-        Ok((started.await?, terminal))
-    }
-}
-
-impl Boxes {
-    fn launch(&self, command: &Command) -> Result<(Launch, Whereabouts), SpawnError> {
-        let (place, identity) = launch::check(command, &self.policy)?;
-        let launch = match self.backend {
-            Backend::Bubblewrap => {
-                launch::not_root(&place, identity)?;
-                bubblewrap::launch(&self.bubblewrap, command, &self.policy, &place)
-            }
-            Backend::Landlock => {
-                launch::not_root(&place, identity)?;
-                landlock_box::launch(command, &self.policy, &place, identity)?
-            }
-            Backend::None => {
-                let scratch = launch::scratch(identity)?;
-                Launch {
-                    outer: vec![self.policy.helper.clone().into()],
-                    inside: Confinement {
-                        cwd: place.cwd.clone(),
-                        limits: command.limits,
-                        paths: None,
-                        sockets: None,
-                        modes: Modes::Free,
-                        counts_own_processes: false,
-                    },
-                    home: scratch.path().to_owned(),
-                    temporary: scratch.path().to_owned(),
-                    scratch: Some(scratch),
-                    kill_on_drop: false,
-                    terminal: None,
-                }
-            }
-        };
-        Ok((launch, (place, identity)))
-    }
+    };
+    let late = |_late| Err("a program did not end in it".to_owned());
+    timeout(PROBE_TIMEOUT, run).await.unwrap_or_else(late)
 }
 
 /// A directory to run `true` in, which is not root's.
@@ -288,13 +224,4 @@ fn probe_workspace() -> io::Result<TempDir> {
         std::os::unix::fs::chown(workspace.path(), Some(uid), Some(gid))?;
     }
     Ok(workspace)
-}
-
-/// The program of this name in the daemon's own `PATH`.
-fn find(program: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .filter(|dir| dir.is_absolute())
-        .map(|dir| dir.join(program))
-        .find(|path| Path::is_file(path))
 }

@@ -23,9 +23,9 @@ fn found(choice: Choice, known: Known) -> Check {
         Known::InForce { backend: Backend::None, .. } => {
             Check::warn(NAME, "NOTHING shuts commands in: sandbox.backend is \"none\"", SHUT_IN)
         }
-        Known::InForce { backend, missing, limits } => {
+        Known::InForce { backend, missing, accounting } => {
             let why = why_it_is(choice, &missing);
-            let detail = format!("commands run in {backend} ({why}); {limits}");
+            let detail = format!("commands run in {backend} ({why}); {accounting}");
             match missing.iter().find(|missing| missing.is_broken) {
                 None => Check::ok(NAME, detail),
                 Some(broken) => Check::warn(NAME, detail, remedy(broken.backend)),
@@ -33,8 +33,11 @@ fn found(choice: Choice, known: Known) -> Check {
         }
         // All but commands works.
         Known::NoneWorks(unavailable) => {
-            let remedy =
-                format!("{}, then run `agentctl doctor` again", remedy(Backend::Bubblewrap));
+            let wanted = match choice {
+                Choice::Only(backend) => backend,
+                Choice::Auto => Backend::Bubblewrap,
+            };
+            let remedy = format!("{}, then run `agentctl doctor` again", remedy(wanted));
             Check::warn(NAME, unavailable.to_string(), remedy)
         }
         Known::Nothing => Check::skipped(NAME, "what works is still being tried"),
@@ -48,6 +51,9 @@ fn remedy(backend: Backend) -> &'static str {
              or a profile for bwrap, user.max_user_namespaces above 0)"
         }
         Backend::Landlock => "use a kernel with Landlock (5.13 or newer, lsm=landlock)",
+        Backend::Container => {
+            "start the engine, let this user use its socket, and pull sandbox.container.image"
+        }
         Backend::None => SHUT_IN,
     }
 }
@@ -83,7 +89,7 @@ pub(crate) fn warning(known: &Known) -> Option<String> {
 mod tests {
     use std::path::PathBuf;
 
-    use agentd_sandbox::Policy;
+    use agentd_sandbox::{Accounting, Policy};
 
     use super::*;
     use crate::checks::Outcome;
@@ -91,11 +97,15 @@ mod tests {
     fn programs(choice: Choice) -> Programs {
         let (readable, hidden) = (Vec::new(), Vec::new());
         let helper = PathBuf::from("/nonexistent");
-        Programs::new(choice, Policy { helper, readable, hidden, path: None })
+        Programs::new(choice, Policy { helper, readable, hidden, path: None, container: None })
     }
 
     fn in_force(backend: Backend, missing: Vec<Missing>) -> Known {
-        Known::InForce { backend, missing, limits: "limits of each process".to_owned() }
+        Known::InForce {
+            backend,
+            missing,
+            accounting: Accounting::Processes { why: "no cgroup v2".to_owned() },
+        }
     }
 
     fn no_bubblewrap(reason: &str, is_broken: bool) -> Missing {
@@ -121,7 +131,7 @@ mod tests {
         assert_eq!(
             check.detail,
             "commands run in landlock (the best that works here; bubblewrap: no bwrap); \
-             limits of each process"
+             limits of each process, no cgroup: no cgroup v2"
         );
         let broken = in_force(Backend::Landlock, vec![no_bubblewrap("not permitted", true)]);
         let check = found(Choice::Auto, broken.clone());

@@ -111,6 +111,7 @@ impl LimitsConfig {
             command: Limits {
                 memory_bytes: command_memory,
                 address_bytes: usual.command.address_bytes.max(command_memory),
+                total_memory_bytes: usual.command.total_memory_bytes.max(command_memory),
                 processes: self.command_processes,
                 cpu: Duration::from_secs(self.command_cpu_s),
                 file_bytes: self.command_file_mib * MIB,
@@ -120,6 +121,7 @@ impl LimitsConfig {
                 memory_bytes: script_memory,
                 // Nothing of a script reserves what it does not use.
                 address_bytes: script_memory,
+                total_memory_bytes: script_memory,
                 processes: self.script_processes,
                 cpu: Duration::from_secs(self.script_cpu_s),
                 file_bytes: self.script_file_mib * MIB,

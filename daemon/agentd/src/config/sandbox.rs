@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use agentd_sandbox::{Backend, Choice, Policy};
+use agentd_sandbox::{Backend, Choice, ContainerSettings, Policy};
 use serde::{Deserialize, Serialize};
 
 use super::limits::LimitsConfig;
@@ -20,6 +20,24 @@ pub struct SandboxConfig {
     pub path: String,
     /// What they may use up.
     pub limits: LimitsConfig,
+    /// For the backend of containers.
+    pub container: ContainerConfig,
+}
+
+/// `[sandbox.container]`: containers of an engine with the Docker API.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ContainerConfig {
+    /// Image that programs run in. The engine has it; it is never fetched.
+    pub image: String,
+    /// The engine's socket.
+    pub socket: String,
+}
+
+impl Default for ContainerConfig {
+    fn default() -> Self {
+        Self { image: String::new(), socket: "/var/run/docker.sock".to_owned() }
+    }
 }
 
 /// What shuts programs in.
@@ -33,6 +51,8 @@ pub enum SandboxBackend {
     Bubblewrap,
     /// Landlock and seccomp.
     Landlock,
+    /// Containers of an engine.
+    Container,
     /// Nothing.
     None,
 }
@@ -49,6 +69,16 @@ impl SandboxConfig {
         if let Some(path) = self.path.split(':').filter(|_| !self.path.is_empty()).find(relative) {
             return bad("sandbox.path", path);
         }
+        if !Path::new(&self.container.socket).is_absolute() {
+            return bad("sandbox.container.socket", &self.container.socket);
+        }
+        if self.backend == SandboxBackend::Container && self.container.image.is_empty() {
+            return Err(BadValue::new(
+                "sandbox.container.image".to_owned(),
+                "it is empty, and sandbox.backend is \"container\": name an image that the engine has"
+                    .to_owned(),
+            ));
+        }
         self.limits.check()
     }
 
@@ -58,6 +88,7 @@ impl SandboxConfig {
             SandboxBackend::Auto => Choice::Auto,
             SandboxBackend::Bubblewrap => Choice::Only(Backend::Bubblewrap),
             SandboxBackend::Landlock => Choice::Only(Backend::Landlock),
+            SandboxBackend::Container => Choice::Only(Backend::Container),
             SandboxBackend::None => Choice::Only(Backend::None),
         }
     }
@@ -66,6 +97,8 @@ impl SandboxConfig {
     pub fn policy(&self, helper: PathBuf, hidden: Vec<PathBuf>) -> Policy {
         let path = (!self.path.is_empty()).then(|| self.path.clone());
         let readable = self.readable_paths.iter().map(PathBuf::from).collect();
-        Policy { helper, readable, hidden, path }
+        let ContainerConfig { image, socket } = self.container.clone();
+        let container = Some(ContainerSettings { image, socket: socket.into() });
+        Policy { helper, readable, hidden, path, container }
     }
 }

@@ -89,9 +89,13 @@ pub const TEMPLATE: &str = r#"# agentd and its clients. Every key may be left ou
 
 [sandbox]
 #backend = "auto"        # what programs that agents run are shut in by: bubblewrap, else landlock, else nothing runs;
-#                         # or one of these alone; "none" shuts nothing in
+#                         # or one of these alone, or container; "none" shuts nothing in
 #readable_paths = []      # beside the system's, such as toolchains in a home
 #path = ""               # PATH of programs; empty: the system's directories
+
+[sandbox.container]
+#image = ""              # that programs run in, with bash; the engine has it: it is never fetched
+#socket = "/var/run/docker.sock"  # of an engine with the Docker API. Whoever may use it is root there
 
 [sandbox.limits]
 #timeout_s = 30           # of a call that says nothing

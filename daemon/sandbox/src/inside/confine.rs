@@ -35,7 +35,8 @@ pub(super) fn confine(
     if input == Input::Terminal {
         take_terminal().map_err(|error| format!("the terminal cannot be taken: {error}"))?;
     }
-    let Confinement { cwd, limits, paths, sockets, modes, counts_own_processes } = confinement;
+    let Confinement { cwd, limits, paths, sockets, files, modes, counts_own_processes } =
+        confinement;
     let (program, arguments) = argv.split_first().ok_or("there is no program")?;
     std::env::set_current_dir(cwd)
         .map_err(|error| format!("directory {} cannot be entered: {error}", cwd.display()))?;
@@ -48,7 +49,7 @@ pub(super) fn confine(
         restrict(paths, sockets.unwrap_or(Sockets::Any))?;
     }
     if let Some(sockets) = sockets {
-        filters::apply(*sockets, *modes)?;
+        filters::apply(*sockets, *modes, *files)?;
     }
     let error = Command::new(program).args(arguments).exec();
     let _unheard =

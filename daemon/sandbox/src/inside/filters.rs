@@ -10,7 +10,7 @@ use seccompiler::{
     SeccompRule, TargetArch, apply_filter,
 };
 
-use super::{Modes, Sockets};
+use super::{Files, Modes, Sockets};
 
 /// Refused with "not permitted", whatever the arguments.
 const REFUSED: &[libc::c_long] = &[
@@ -95,13 +95,21 @@ const OF_MODES_BEFORE: &[libc::c_long] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const OF_MODES_BEFORE: &[libc::c_long] = &[];
 
+/// What cuts off a file by its name. Landlock holds it from Linux 6.2 on; to cut off what is open for
+/// writing is another call.
+const OPEN_CALLS: &[(libc::c_long, u8)] = &[(libc::SYS_openat, 2)];
+#[cfg(target_arch = "x86_64")]
+const OPEN_CALL_BEFORE: &[(libc::c_long, u8)] = &[(libc::SYS_open, 1)];
+#[cfg(not(target_arch = "x86_64"))]
+const OPEN_CALL_BEFORE: &[(libc::c_long, u8)] = &[];
+
 /// Text put into the input of a terminal as if it had been typed.
 const TERMINAL_INPUT: &[u64] = &[libc::TIOCSTI, libc::TIOCLINUX];
 
 /// Applies the filters to this process and what it becomes.
-pub(super) fn apply(sockets: Sockets, modes: Modes) -> Result<(), String> {
+pub(super) fn apply(sockets: Sockets, modes: Modes, files: Files) -> Result<(), String> {
     let wrong = |error: &dyn std::fmt::Display| format!("seccomp refused: {error}");
-    for program in [refusing(sockets, modes), without_clone3()] {
+    for program in [refusing(sockets, modes, files), unknown(files)] {
         let program = program.map_err(|error| wrong(&error))?;
         apply_filter(&program).map_err(|error| wrong(&error))?;
     }
@@ -110,7 +118,11 @@ pub(super) fn apply(sockets: Sockets, modes: Modes) -> Result<(), String> {
     Ok(())
 }
 
-fn refusing(sockets: Sockets, modes: Modes) -> Result<BpfProgram, seccompiler::BackendError> {
+fn refusing(
+    sockets: Sockets,
+    modes: Modes,
+    files: Files,
+) -> Result<BpfProgram, seccompiler::BackendError> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
         REFUSED.iter().map(|number| (*number, Vec::new())).collect();
     let equal = |argument: u8, value: u64| {
@@ -126,6 +138,21 @@ fn refusing(sockets: Sockets, modes: Modes) -> Result<BpfProgram, seccompiler::B
     let namespace =
         SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(flag), flag)?;
     rules.insert(libc::SYS_clone, vec![SeccompRule::new(vec![namespace])?]);
+    if files == Files::ByLandlock {
+        rules.insert(libc::SYS_truncate, Vec::new());
+        // Opened for reading and cut off: no program means it.
+        let both = u64::from((libc::O_ACCMODE | libc::O_TRUNC).unsigned_abs());
+        let cut_off = u64::from((libc::O_RDONLY | libc::O_TRUNC).unsigned_abs());
+        for (number, argument) in OPEN_CALLS.iter().chain(OPEN_CALL_BEFORE) {
+            let flags = SeccompCondition::new(
+                *argument,
+                SeccompCmpArgLen::Dword,
+                SeccompCmpOp::MaskedEq(both),
+                cut_off,
+            )?;
+            rules.insert(*number, vec![SeccompRule::new(vec![flags])?]);
+        }
+    }
     if modes == Modes::Kept {
         rules.extend(OF_MODES.iter().chain(OF_MODES_BEFORE).map(|number| (*number, Vec::new())));
         // Without a time it is "now", which a program that makes a file of its own may say.
@@ -154,10 +181,14 @@ fn refusing(sockets: Sockets, modes: Modes) -> Result<BpfProgram, seccompiler::B
     filter(rules, libc::EPERM)
 }
 
-/// The arguments of clone3 are out of a filter's sight, so it is answered as by a kernel without
-/// it: the C library then takes clone.
-fn without_clone3() -> Result<BpfProgram, seccompiler::BackendError> {
-    filter(BTreeMap::from([(libc::SYS_clone3, Vec::new())]), libc::ENOSYS)
+/// The arguments of clone3 and openat2 are out of a filter's sight, so they are answered as by a
+/// kernel without them: the C library then takes clone, and hardly a program opens that way.
+fn unknown(files: Files) -> Result<BpfProgram, seccompiler::BackendError> {
+    let mut rules = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
+    if files == Files::ByLandlock {
+        rules.insert(libc::SYS_openat2, Vec::new());
+    }
+    filter(rules, libc::ENOSYS)
 }
 
 fn filter(

@@ -16,7 +16,7 @@ use std::time::Duration;
 use rustix::process::{Signal, WaitOptions, WaitStatus, getpid, set_child_subreaper, setsid, wait};
 
 use super::{CONFINE, CONFINE_TERMINAL, Confinement, HELPER_COMMAND, Input, processes};
-use crate::child::Report;
+use crate::process_run::Report;
 
 /// How long what the program leaves running may take to end by itself, such as a `tee` behind it.
 const LINGER: Duration = Duration::from_millis(300);

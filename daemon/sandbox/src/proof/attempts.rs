@@ -46,6 +46,10 @@ pub(super) fn script(promise: Promise, stage: &Stage, policy: &Policy) -> Option
         Promise::ReadOnly => read_only(),
         Promise::RunLater => run_later(),
         Promise::Processes => processes(stage.victim()),
+        Promise::Signals => {
+            let pid = stage.victim();
+            vec![("a signal", format!("kill -CONT {pid}"))]
+        }
         Promise::ProcessList => {
             let pid = stage.victim();
             vec![("its entry in /proc", format!("test -e /proc/{pid}"))]
@@ -55,7 +59,9 @@ pub(super) fn script(promise: Promise, stage: &Stage, policy: &Policy) -> Option
         | Promise::Environment
         | Promise::ProcessCount
         | Promise::Memory
+        | Promise::TotalMemory
         | Promise::CpuTime
+        | Promise::CpuShare
         | Promise::FileSize
         | Promise::TemporarySpace
         | Promise::WallTime
@@ -79,6 +85,11 @@ fn write_outside(stage: &Stage) -> Vec<Attempt> {
         ("a file beside it", format!("echo x >> {file}")),
         ("a way up", format!("echo x > ../{beside}/up")),
         ("the root of its process", format!("echo x > /proc/self/root{}", new("root"))),
+        ("cutting off a file", perl(&format!("exit(truncate({file}, 0) ? 0 : 1)"))),
+        (
+            "cutting off a file that is opened for reading",
+            perl(&format!("use Fcntl; exit(sysopen(F, {file}, O_RDONLY | O_TRUNC) ? 0 : 1)")),
+        ),
         ("another name for a file", format!("mv {file} {}", new("moved"))),
         ("removing a file", format!("rm {}", new("moved"))),
     ]
@@ -162,17 +173,15 @@ fn run_later() -> Vec<Attempt> {
 }
 
 fn processes(pid: u32) -> Vec<Attempt> {
-    let perl = |script: String| format!("command -v perl && perl -e {}", quoted(&script));
     let mut attempts = vec![
         ("its environment", format!("tr '\\0' '\\n' < /proc/{pid}/environ | grep -q {SECRET}")),
         ("its files", format!("ls /proc/{pid}/root/ /proc/{pid}/cwd/")),
-        ("a signal", format!("kill -CONT {pid}")),
         ("its memory", format!("exec 3<> /proc/{pid}/mem")),
     ];
     if cfg!(target_arch = "x86_64") {
         // ptrace(PTRACE_SEIZE).
         let seize = format!("exit(syscall(101, 0x4206, {pid}, 0, 0) == 0 ? 0 : 1)");
-        attempts.push(("tracing it", perl(seize)));
+        attempts.push(("tracing it", perl(&seize)));
     }
     attempts
 }
@@ -192,6 +201,11 @@ fn network(stage: &Stage) -> Vec<Attempt> {
         ("a socket with a path", connect(&socket)),
         ("a socket with a name", connect(&format!("\\0{abstract_name}"))),
     ]
+}
+
+/// A line of perl, where there is one.
+fn perl(script: &str) -> String {
+    format!("command -v perl && perl -e {}", quoted(script))
 }
 
 /// A path as a word of the shell.

@@ -28,6 +28,8 @@ pub(super) async fn prove(sandbox: &dyn Sandbox, promise: Promise, stage: &Stage
         Promise::Environment => variables(sandbox, stage).await,
         Promise::ProcessCount => forks(sandbox, stage).await,
         Promise::Memory => memory(sandbox, stage).await,
+        Promise::TotalMemory => total_memory(sandbox, stage).await,
+        Promise::CpuShare => cpu_share(sandbox, stage).await,
         Promise::CpuTime => cpu_time(sandbox, stage).await,
         Promise::FileSize => file_size(sandbox, stage).await,
         Promise::TemporarySpace => temporary_space(sandbox, stage).await,
@@ -40,6 +42,7 @@ pub(super) async fn prove(sandbox: &dyn Sandbox, promise: Promise, stage: &Stage
         | Promise::ReadOnly
         | Promise::RunLater
         | Promise::Processes
+        | Promise::Signals
         | Promise::ProcessList
         | Promise::Network => Err("it has no attempts".to_owned()),
     };
@@ -120,12 +123,36 @@ async fn memory(sandbox: &dyn Sandbox, stage: &Stage) -> Result<Verdict, String>
     // What tail is to give at the end it keeps in memory.
     let wanted = 200_000_000;
     let script = format!("head -c {wanted} /dev/zero | tail -c {wanted} | wc -c");
-    let limits = Limits { memory_bytes: 64 * MIB, ..Limits::BUILD };
+    let limits = Limits { memory_bytes: 64 * MIB, total_memory_bytes: 256 * MIB, ..Limits::BUILD };
     let ran = run(sandbox, &command(&script, stage, limits)).await?;
     let kept = number(&ran, "the memory")?;
     let allowed = limits.memory_bytes / MIB;
     let fits = if kept < wanted { "did not fit" } else { "found room" };
     Ok(verdict(kept < wanted, format!("{wanted} bytes {fits} in {allowed} MiB")))
+}
+
+async fn total_memory(sandbox: &dyn Sandbox, stage: &Stage) -> Result<Verdict, String> {
+    // Each keeps its part until all have theirs: what comes in after a second is read then.
+    let script = "for i in 1 2 3 4; do
+        { head -c 60000000 /dev/zero; sleep 1; } | tail -c 60000000 | wc -c &
+      done; wait";
+    let limits = Limits { total_memory_bytes: 128 * MIB, ..Limits::BUILD };
+    let ran = run(sandbox, &command(script, stage, limits)).await?;
+    let whole = ran.out.lines().filter(|line| line.trim() == "60000000").count();
+    let detail = format!("{whole} of 4 processes with 57 MiB each fitted into 128 MiB");
+    Ok(verdict(whole < 3 && ran.exit.limits_met.memory, detail))
+}
+
+async fn cpu_share(sandbox: &dyn Sandbox, stage: &Stage) -> Result<Verdict, String> {
+    let limits = Limits { cpu: Duration::from_secs(1), cpu_percent: Some(50), ..Limits::BUILD };
+    // A container sees the counters of its own group.
+    let script = "(while :; do :; done); cat /sys/fs/cgroup/cpu.stat /sys/fs/cgroup/cpu/cpu.stat";
+    let ran = run(sandbox, &command(script, stage, limits)).await?;
+    let has_waited =
+        |line: &str| line.strip_prefix("nr_throttled ").is_some_and(|count| count.trim() != "0");
+    let was_held = ran.exit.limits_met.cpu || ran.out.lines().any(has_waited);
+    let what = if was_held { "had to wait for" } else { "took more than" };
+    Ok(verdict(was_held, format!("an endless loop {what} its half of a processor")))
 }
 
 async fn cpu_time(sandbox: &dyn Sandbox, stage: &Stage) -> Result<Verdict, String> {

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use agentd_sandbox::{
-    Backend, Child, Choice, Command, Exit, Limits, Policy, Profile, Sandbox, choose,
+    Backend, Child, Choice, Command, ContainerSettings, Exit, Limits, Policy, Profile, Sandbox,
+    choose,
 };
 use tempfile::TempDir;
 use tokio::io::AsyncReadExt as _;
@@ -43,7 +44,17 @@ pub(crate) struct Ran {
 pub(crate) fn policy(hidden: Vec<PathBuf>) -> Policy {
     let helper = std::env::var_os(HELPER)
         .map_or_else(|| env!("CARGO_BIN_EXE_agentd-sandbox-exec").into(), PathBuf::from);
-    Policy { helper, readable: Vec::new(), hidden, path: None }
+    let container = container();
+    Policy { helper, readable: Vec::new(), hidden, path: None, container }
+}
+
+/// Name of an engine's socket and of an image with bash, for tests of containers.
+const ENGINE: &str = "SANDBOX_TEST_ENGINE";
+const IMAGE: &str = "SANDBOX_TEST_IMAGE";
+
+pub(crate) fn container() -> Option<ContainerSettings> {
+    let socket = std::env::var_os(ENGINE)?.into();
+    Some(ContainerSettings { socket, image: std::env::var(IMAGE).unwrap_or_default() })
 }
 
 /// A directory that programs of the box could write to, were they not in it.
@@ -97,10 +108,14 @@ pub(crate) async fn boxed(backend: Backend) -> Result<Boxed, String> {
     })
 }
 
+/// Backends that keep a program in.
+pub(crate) const CONFINING: [Backend; 3] =
+    [Backend::Bubblewrap, Backend::Landlock, Backend::Container];
+
 /// The sandbox of each backend that keeps a program in, and tells which those are.
 pub(crate) async fn confining(test: &str) -> Vec<Boxed> {
     let mut all = Vec::new();
-    for backend in [Backend::Bubblewrap, Backend::Landlock] {
+    for backend in CONFINING {
         match boxed(backend).await {
             Ok(boxed) => {
                 println!("{test}: run on {backend}");
@@ -119,6 +134,11 @@ pub(crate) async fn open_air() -> Boxed {
 }
 
 impl Boxed {
+    /// Containers count nothing of what is left, and their shell has words of its own.
+    pub(crate) fn is_container(&self) -> bool {
+        self.sandbox.backend() == Backend::Container
+    }
+
     pub(crate) fn command(&self, argv: &[&str]) -> Command {
         Command {
             argv: argv.iter().map(|&word| word.to_owned()).collect(),

@@ -8,6 +8,7 @@
 
 mod boxes;
 mod choice;
+mod containers;
 mod escape;
 mod lifetime;
 mod ordinary_user;

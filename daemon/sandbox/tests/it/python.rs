@@ -47,7 +47,7 @@ async fn sb_04_python_without_end_is_stopped_by_its_limits() {
                      import signal; signal.pause()\n    n += 1";
         let forks = python(&boxed, forks).await;
         assert!(forks.err.contains("BlockingIOError"), "{forks:?}");
-        assert!(forks.exit.left_running > 0, "{forks:?}");
+        assert!(forks.exit.left_running > 0 || boxed.is_container(), "{forks:?}");
     }
 }
 
@@ -59,7 +59,8 @@ async fn sb_04_what_python_starts_ends_with_it() {
             "import subprocess; subprocess.Popen(['sleep', '{seconds}'], start_new_session=True); print('up')"
         );
         let ran = python(&boxed, &script).await;
-        assert_eq!((ran.out.as_str(), ran.exit.left_running), ("up\n", 1));
+        let told = usize::from(!boxed.is_container());
+        assert_eq!((ran.out.as_str(), ran.exit.left_running), ("up\n", told));
         nothing_runs_with(&seconds).await;
         let waits =
             format!("print('up', flush=True)\nimport threading\nthreading.Event().wait({seconds})");

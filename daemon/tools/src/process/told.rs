@@ -33,6 +33,7 @@ pub(crate) fn told(ended: Ended) -> ToolResult {
         text.push_str("[no output]");
     }
     if let Some(exit) = &exit {
+        met_limits(&mut text, exit);
         left_behind(&mut text, exit);
     }
     if let Some(time) = late {
@@ -46,6 +47,16 @@ pub(crate) fn told(ended: Ended) -> ToolResult {
             ToolResult { exit_code: code, ..ToolResult::partial("COMMAND_NONZERO_EXIT", text) }
         }
         None => unavailable("its end is unknown"),
+    }
+}
+
+/// Why processes were killed or could not be started, which they cannot tell themselves.
+pub(super) fn met_limits(text: &mut String, exit: &Exit) {
+    if exit.limits_met.memory {
+        line(text, "[Processes were killed: together they wanted more memory than allowed.]");
+    }
+    if exit.limits_met.processes {
+        line(text, "[It wanted more processes and threads than allowed.]");
     }
 }
 

@@ -17,14 +17,14 @@ pub(in crate::grpc) fn sandbox(programs: Option<&Programs>) -> v1::SandboxStatus
     match programs.known() {
         Known::Nothing => state(v1::SandboxState::Unknown, "what works is being tried".to_owned()),
         Known::NoneWorks(unavailable) => state(v1::SandboxState::Refused, unavailable.to_string()),
-        Known::InForce { backend, missing, limits } => {
+        Known::InForce { backend, missing, accounting } => {
             let is_open = backend == Backend::None;
             v1::SandboxStatus {
                 state: if is_open { v1::SandboxState::Open } else { v1::SandboxState::InForce }
                     .into(),
                 backend: backend.name().to_owned(),
                 reason: crate::checks::why_it_is(programs.choice(), &missing),
-                limits,
+                limits: accounting.to_string(),
             }
         }
     }
