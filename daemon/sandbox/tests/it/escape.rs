@@ -164,7 +164,8 @@ async fn sb_04_processes_memory_time_and_files_have_their_limits() {
             )
             .await;
         let count: u32 = forks.out.trim().parse().expect("a count");
-        assert!((10..70).contains(&count), "{backend}: {forks:?}");
+        // Without namespaces others of the same user count, and some of them may end meanwhile.
+        assert!((10..150).contains(&count), "{backend}: {forks:?}");
         let memory = boxed.run("perl -e '$x = \"x\" x (1 << 30); print \"OUT\"'").await;
         assert_eq!(memory.out, "", "{backend}: {memory:?}");
         let file = boxed.run("head -c 100000000 /dev/zero > big; stat -c %s big").await;
