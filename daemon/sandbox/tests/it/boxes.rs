@@ -49,7 +49,7 @@ pub(crate) fn policy(hidden: Vec<PathBuf>) -> Policy {
 }
 
 /// Name of an engine's socket and of an image with bash, for tests of containers.
-const ENGINE: &str = "SANDBOX_TEST_ENGINE";
+pub(crate) const ENGINE: &str = "SANDBOX_TEST_ENGINE";
 const IMAGE: &str = "SANDBOX_TEST_IMAGE";
 
 pub(crate) fn container() -> Option<ContainerSettings> {

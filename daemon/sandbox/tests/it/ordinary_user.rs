@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use tokio::process::Command;
 
-use crate::boxes::{HELPER, NOBODY};
+use crate::boxes::{ENGINE, HELPER, NOBODY};
 
 /// What an ordinary user needs to run these tests: copies of what may lie in a home of root's.
 struct Tests {
@@ -43,6 +43,8 @@ impl Tests {
             .env("TMPDIR", self.dir.path().join("tmp"))
             // These count to it as tests of this process do, and not as the one that started it.
             .env_remove("NEXTEST_EXECUTION_MODE")
+            // The engine is for whom its socket lets in.
+            .env_remove(ENGINE)
             .kill_on_drop(true);
         let ended = command.output().await.expect("it runs");
         let said = String::from_utf8_lossy(&ended.stdout).into_owned();
