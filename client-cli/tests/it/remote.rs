@@ -134,9 +134,12 @@ async fn a_context_leads_to_a_daemon_elsewhere_until_it_is_removed() {
     let answer = world.away(&["send", "what is 2 + 3?"]);
     check(&answer, 0);
     assert!(out(&answer).contains('5'), "{answer:?}");
-    // A directory of that machine need not be on this one, and one of this one means nothing there.
-    let elsewhere = ["permissions", "list", "--workspace", "/only/there"];
-    check(&world.away(&elsewhere), 0);
+    // A directory of that machine need not be on this one: it is the daemon that looks for it. One of
+    // this one means nothing there.
+    let elsewhere = world.away(&["permissions", "list", "--workspace", "/only/there"]);
+    check(&elsewhere, 1);
+    assert!(err(&elsewhere).contains("cannot list the rules"), "{elsewhere:?}");
+    check(&world.away(&["permissions", "list", "--workspace", "/usr"]), 0);
     let beside = world.away(&["permissions", "list", "--workspace", "."]);
     check(&beside, 2);
     assert!(err(&beside).contains("absolute path of the directory there"), "{beside:?}");

@@ -70,7 +70,7 @@ async fn another_backend_than_the_one_in_force_can_be_tested_and_a_wrong_one_is_
     assert_eq!(test.status.code(), Some(0), "{test:?}");
     let shown = stdout(&test);
     let of_none = shown.lines().filter(|line| line.contains(r#""backend":"none""#)).count();
-    assert_eq!((of_none, shown.lines().count()), (18, 18), "{test:?}");
+    assert_eq!((of_none, shown.lines().count()), (21, 21), "{test:?}");
     let wrong = run(daemon.home(), &["sandbox", "test", "--backend", "chroot"]).await;
     assert_eq!(wrong.status.code(), Some(2));
     daemon.terminate().await;
