@@ -166,8 +166,11 @@ pub async fn choose(
 
 /// A backend in which a program has run.
 async fn probed(backend: Backend, policy: &Policy) -> Result<Box<dyn Sandbox>, Missing> {
-    let missing =
-        |reason: &str, is_broken: bool| Missing { backend, reason: cut_line(reason, MAX_REASON), is_broken };
+    let missing = |reason: &str, is_broken: bool| Missing {
+        backend,
+        reason: cut_line(reason, MAX_REASON),
+        is_broken,
+    };
     if backend == Backend::Container {
         let opened = timeout(PROBE_TIMEOUT, Containers::open(policy)).await;
         let late = || Err(("the engine does not answer".to_owned(), true));
