@@ -124,8 +124,13 @@ mod tests {
     use crate::old_names::is_old;
 
     fn all() -> Vec<Arc<dyn Tool>> {
-        let policy =
-            Policy { helper: PathBuf::new(), readable: Vec::new(), hidden: Vec::new(), path: None };
+        let policy = Policy {
+            helper: PathBuf::new(),
+            readable: Vec::new(),
+            hidden: Vec::new(),
+            path: None,
+            container: None,
+        };
         let programs = Arc::new(Programs::new(Choice::Auto, policy));
         process_tools(&programs, ProcessLimits::default(), Vec::new())
     }
