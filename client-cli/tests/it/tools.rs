@@ -111,3 +111,41 @@ async fn what_a_session_has_changed_is_shown_and_taken_back_in_a_chat_and_outsid
     assert_eq!(std::fs::read_dir(home.workspace()).unwrap().count(), 0);
     daemon.terminate().await;
 }
+
+#[tokio::test]
+async fn sc_03_a_file_with_secrets_is_read_when_a_rule_names_it_and_as_long_as_it_does() {
+    let llm = LlmServer::start().await;
+    let daemon = agentd().llm(&llm).set("permission.mode", "full").start().await;
+    let home = daemon.home();
+    std::fs::write(home.workspace().join(".env"), "KEY=hush").unwrap();
+    let read = ["tools", "run", "read_file", "path=.env"];
+    let allow = async |glob: &str| {
+        let allow = ["permissions", "allow", "--workspace", ".", "read", glob];
+        let made = run(home, &allow).await;
+        assert!(made.status.success(), "{made:?}");
+        stdout(&made).split(' ').next().unwrap().to_owned()
+    };
+    allow("**").await;
+    let refused = run(home, &read).await;
+    assert!(stderr(&refused).contains("PROTECTED_FILE"), "{refused:?}");
+    assert!(!stdout(&refused).contains("hush"), "{refused:?}");
+
+    let rule = allow(".env").await;
+    let shown = run(home, &read).await;
+    assert_eq!((stdout(&shown), shown.status.code()), ("KEY=hush\n", Some(0)), "{shown:?}");
+    // A model may read it too, and nobody may write it.
+    llm.push(Reply::tool_call("read_file", r#"{"path": ".env"}"#));
+    llm.push(Reply::text("done"));
+    let sent = run(home, &["send", "--new", "look"]).await;
+    assert!(sent.status.success(), "{sent:?}");
+    let told = llm.requests().last().unwrap().body.to_string();
+    assert!(told.contains("KEY=hush"), "{told}");
+    let write = ["tools", "run", "write_file", "path=.env", "content=x", "overwrite=true", "--yes"];
+    assert!(stderr(&run(home, &write).await).contains("PROTECTED_FILE"));
+
+    let removed = run(home, &["permissions", "remove", &rule]).await;
+    assert!(removed.status.success(), "{removed:?}");
+    let refused = run(home, &read).await;
+    assert!(stderr(&refused).contains("PROTECTED_FILE"), "{refused:?}");
+    daemon.terminate().await;
+}

@@ -288,6 +288,7 @@ impl Engine {
         let tool = prepared.tool.spec().name.clone();
         let effect = prepared.capabilities.effect;
         let (output, shown) = LiveOutput::channel();
+        let readable = permission::readable(self.deps(), &workspace, &standing).await;
         let ctx = ToolContext {
             workspace,
             session,
@@ -297,6 +298,7 @@ impl Engine {
             output,
             // Whoever calls by hand is asked nothing: he gives the arguments.
             people: Arc::new(Nobody),
+            readable,
         };
         let limits = CallLimits::of(&prepared);
         let action = tokio::select! {

@@ -12,13 +12,13 @@ mod script;
 use std::path::Path;
 
 use agentd_domain::{
-    Action, ActionTarget, Capabilities, Confinement, PermissionMode, PermissionRule, RuleEffect,
-    RuleMatcher, ToolEffect, WorkMode,
+    Action, ActionTarget, Capabilities, Confinement, PathAccess, PermissionMode, PermissionRule,
+    RuleEffect, RuleMatcher, ToolEffect, WorkMode,
 };
 
 pub use check::check_rule;
 
-use crate::fs::runs_later;
+use crate::fs::{is_secret_place, runs_later};
 use rules::Subject;
 use script::Script;
 
@@ -121,6 +121,15 @@ fn on_target(request: &PermissionRequest<'_>, target: Option<&ActionTarget>) -> 
     if forbids_commands && script.as_ref().is_some_and(|script| !script.is_searched) {
         return Permission::ask("there are rules about commands, and what it runs cannot be told");
     }
+    if let Some(ActionTarget::Read { path, .. }) = target
+        && is_secret_place(Path::new(path))
+    {
+        return if readable(request.rules).any(|readable| readable == *path) {
+            Permission::Allow
+        } else {
+            Permission::deny("such files hold secrets, and no rule allows to read exactly this one")
+        };
+    }
     if says(RuleEffect::Allow).is_some() {
         return Permission::Allow;
     }
@@ -128,6 +137,19 @@ fn on_target(request: &PermissionRequest<'_>, target: Option<&ActionTarget>) -> 
         return Permission::Allow;
     }
     by_mode(request, target, script.as_ref())
+}
+
+/// The protected files that rules open: those that a rule which allows to read names by their very path.
+/// A pattern means what is usual, and no secrets.
+pub fn readable(rules: &[PermissionRule]) -> impl Iterator<Item = String> {
+    rules.iter().filter_map(|rule| match &rule.matcher {
+        RuleMatcher::Path { glob, access: PathAccess::Read }
+            if rule.effect == RuleEffect::Allow =>
+        {
+            rules::exact_path(glob)
+        }
+        _ => None,
+    })
 }
 
 /// True when every command of an understood script is named by a rule that allows it.
@@ -273,10 +295,10 @@ pub fn rules_for(action: &Action) -> Vec<RuleMatcher> {
     for target in &action.targets {
         match target {
             ActionTarget::Read { path, .. } => {
-                found.push(exact_path(path, agentd_domain::PathAccess::Read));
+                found.push(exact_path(path, PathAccess::Read));
             }
             ActionTarget::Write { path, .. } => {
-                found.push(exact_path(path, agentd_domain::PathAccess::Write));
+                found.push(exact_path(path, PathAccess::Write));
             }
             ActionTarget::Request { host, .. } => {
                 found.push(RuleMatcher::Host { host: host.clone() });
@@ -297,7 +319,7 @@ pub fn rules_for(action: &Action) -> Vec<RuleMatcher> {
     found
 }
 
-fn exact_path(path: &str, access: agentd_domain::PathAccess) -> RuleMatcher {
+fn exact_path(path: &str, access: PathAccess) -> RuleMatcher {
     RuleMatcher::Path { glob: globset::escape(path), access }
 }
 

@@ -73,7 +73,7 @@ pub trait CallHost: Sync {
     type Stop: Send;
 
     /// What the call may use.
-    fn context(&self, call: &ToolCall) -> ToolContext;
+    async fn context(&self, call: &ToolCall) -> ToolContext;
 
     /// Asks whether the call may do what it says. This may wait for people.
     async fn permit(

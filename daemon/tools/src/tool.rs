@@ -44,6 +44,8 @@ pub struct ToolContext {
     pub output: LiveOutput,
     /// Whom a call may ask and tell.
     pub people: Arc<dyn People>,
+    /// Protected files that it may read all the same: paths relative to the workspace, without links.
+    pub readable: Arc<[PathBuf]>,
 }
 
 /// One tool, as the daemon sees it. Tools are written as [`TypedTool`]; one file per tool, and

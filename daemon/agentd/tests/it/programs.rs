@@ -75,6 +75,7 @@ impl Place {
             files: Arc::default(),
             output: LiveOutput::nobody(),
             people: Arc::new(Nobody),
+            readable: Arc::default(),
         }
     }
 

@@ -20,6 +20,7 @@ use super::loop_guard::{LoopGuard, Verdict};
 use super::outputs::Outputs;
 use super::people::TurnPeople;
 use super::{Conversation, Ended, Phase, TurnOutcome, TurnReport, TurnTask, cancelled};
+use crate::permission;
 use crate::session::{OUTCOME_UNKNOWN, OpenCall};
 
 /// Answers in a row with cut calls after which the turn ends (case TA-05).
@@ -142,7 +143,10 @@ struct TurnHost<'a> {
 impl CallHost for TurnHost<'_> {
     type Stop = Ended;
 
-    fn context(&self, call: &ToolCall) -> ToolContext {
+    async fn context(&self, call: &ToolCall) -> ToolContext {
+        let standing = self.task.standing.borrow().clone();
+        let (deps, workspace) = (&self.task.deps, &self.task.workspace);
+        let readable = permission::readable(deps, workspace, &standing).await;
         let output = self.outputs.begin(call.call_id.clone());
         ToolContext {
             workspace: self.task.workspace.clone(),
@@ -152,6 +156,7 @@ impl CallHost for TurnHost<'_> {
             files: Arc::clone(&self.task.files),
             output,
             people: Arc::new(TurnPeople::of(self.task)),
+            readable,
         }
     }
 

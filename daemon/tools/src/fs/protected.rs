@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use agentd_domain::ToolResult;
 
+use crate::ToolContext;
+
 /// Files that hold secrets by convention, in lower case.
 const FILES: [&str; 12] = [
     ".env",
@@ -35,12 +37,24 @@ const DIRECTORIES: [&str; 3] = [".aws", ".gnupg", ".ssh"];
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Protected {
     private: Arc<[PathBuf]>,
+    /// Files that are read all the same, below the workspace.
+    readable: Arc<[PathBuf]>,
 }
 
 impl Protected {
     /// Refuses what is secret by its name, and everything under the paths in `private`.
     pub(crate) fn new(private: Vec<PathBuf>) -> Self {
-        Self { private: private.into() }
+        Self { private: private.into(), readable: Arc::default() }
+    }
+
+    /// The same for a call that reads, with what rules open to it.
+    pub(crate) fn for_reading(&self, ctx: &ToolContext) -> Self {
+        Self { readable: Arc::clone(&ctx.readable), ..self.clone() }
+    }
+
+    /// True for a file below the workspace that a rule has opened, by this very path.
+    pub(super) fn may_be_read(&self, place: &Path) -> bool {
+        self.readable.iter().any(|readable| readable == place)
     }
 
     /// Checks where an opened file really is.
@@ -145,8 +159,8 @@ fn refused(name: &str) -> ToolResult {
     ToolResult::fatal(
         "PROTECTED_FILE",
         format!(
-            "'{}' is protected, because such files hold secrets. It is not opened; ask the user \
-             for what is needed from it.",
+            "'{}' is protected, because such files hold secrets. It is not opened unless a rule of the \
+             user allows to read exactly its path; ask the user for what is needed from it.",
             super::shown(name)
         ),
     )

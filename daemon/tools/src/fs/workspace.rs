@@ -64,7 +64,10 @@ impl<'a> Workspace<'a> {
 
     /// Opens a plain file for reading.
     pub(super) fn open_file(&self, path: &str) -> Result<OpenedFile, ToolResult> {
-        let relative = self.relative(path)?;
+        let relative = self.below(path)?;
+        if !without_dots(&relative).is_some_and(|place| self.protected.may_be_read(&place)) {
+            check_names(&relative)?;
+        }
         // Opening a pipe must not wait for its other end.
         let mut options = OpenOptions::new();
         options.read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
@@ -72,7 +75,10 @@ impl<'a> Workspace<'a> {
             .retry_by_real_path(&relative, |at| self.dir.open_with(at, &options))
             .map_err(|error| refusal(path, &error))?
             .into_std();
-        let place = self.check_place(&file, &relative)?;
+        let (place, real) = self.place_of(&file, &relative)?;
+        if !self.protected.may_be_read(&place) {
+            self.check_place(&place, &real)?;
+        }
         let metadata = file.metadata().map_err(|error| refusal(path, &error))?;
         if metadata.is_dir() {
             return Err(ToolResult::fatal(
@@ -95,7 +101,8 @@ impl<'a> Workspace<'a> {
         let dir = self
             .retry_by_real_path(&relative, |at| self.dir.open_dir(at))
             .map_err(|error| refusal(path, &error))?;
-        let place = self.check_place(&dir, &relative)?;
+        let (place, real) = self.place_of(&dir, &relative)?;
+        self.check_place(&place, &real)?;
         Ok((dir, place))
     }
 
@@ -131,8 +138,16 @@ impl<'a> Workspace<'a> {
         self.real.join(place)
     }
 
-    /// The path below the workspace. Whether it stays there is for the handle to decide.
+    /// The path below the workspace, which names nothing protected. Whether it stays there is for the
+    /// handle to decide.
     pub(super) fn relative(&self, path: &str) -> Result<PathBuf, ToolResult> {
+        let relative = self.below(path)?;
+        check_names(&relative)?;
+        Ok(relative)
+    }
+
+    /// The same of any path.
+    fn below(&self, path: &str) -> Result<PathBuf, ToolResult> {
         if path.contains('\0') {
             return Err(ToolResult::fatal("INVALID_PATH", "A path cannot hold a NUL character."));
         }
@@ -148,21 +163,12 @@ impl<'a> Workspace<'a> {
         } else {
             wanted
         };
-        check_names(relative)?;
         Ok(if relative.as_os_str().is_empty() { PathBuf::from(".") } else { relative.to_owned() })
     }
 
     /// The same without `.` and `..` in it, as a program understands it that follows no links.
     pub(super) fn lexical(&self, path: &str) -> Result<PathBuf, ToolResult> {
-        let mut place = PathBuf::new();
-        for part in self.relative(path)?.components() {
-            match part {
-                Component::CurDir => {}
-                Component::Normal(name) => place.push(name),
-                Component::ParentDir if place.pop() => {}
-                _ => return Err(outside(path, "")),
-            }
-        }
+        let place = without_dots(&self.relative(path)?).ok_or_else(|| outside(path, ""))?;
         Ok(if place.as_os_str().is_empty() { PathBuf::from(".") } else { place })
     }
 
@@ -187,9 +193,13 @@ impl<'a> Workspace<'a> {
         }
     }
 
-    /// Checks the real name of what was opened, since the path may have led there by a link, and
-    /// gives it below the workspace.
-    fn check_place(&self, opened: &impl AsFd, relative: &Path) -> Result<PathBuf, ToolResult> {
+    /// The real name of what was opened, since the path may have led there by a link: below the
+    /// workspace, and from the root of the system.
+    fn place_of(
+        &self,
+        opened: &impl AsFd,
+        relative: &Path,
+    ) -> Result<(PathBuf, PathBuf), ToolResult> {
         let handle = format!("/proc/self/fd/{}", opened.as_fd().as_raw_fd());
         let real = std::fs::read_link(handle)
             // Where there is no /proc, the name is looked up again.
@@ -197,10 +207,29 @@ impl<'a> Workspace<'a> {
             .map_err(|error| refusal(&relative.to_string_lossy(), &error))?;
         let real = without_deleted(opened, real);
         let below = real.strip_prefix(&self.real).unwrap_or(&real);
-        check_names(below)?;
-        self.protected.check_place(&real)?;
-        Ok(below.to_owned())
+        Ok((below.to_owned(), real))
     }
+
+    /// Refuses what is protected by its real name.
+    fn check_place(&self, place: &Path, real: &Path) -> Result<(), ToolResult> {
+        check_names(place)?;
+        self.protected.check_place(real)
+    }
+}
+
+/// A path below the workspace without `.` and `..` in it, as a program understands it that follows no
+/// links; none when it leads out.
+fn without_dots(relative: &Path) -> Option<PathBuf> {
+    let mut place = PathBuf::new();
+    for part in relative.components() {
+        match part {
+            Component::CurDir => {}
+            Component::Normal(name) => place.push(name),
+            Component::ParentDir if place.pop() => {}
+            _ => return None,
+        }
+    }
+    Some(place)
 }
 
 /// The name of a file that was replaced right after it was opened: the kernel writes that it is gone

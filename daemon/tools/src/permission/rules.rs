@@ -103,6 +103,26 @@ fn path_matches(glob: &str, path: &str) -> bool {
         .is_ok_and(|glob| glob.compile_matcher().is_match(path))
 }
 
+/// The one path that a glob is about; none when it may be about several.
+pub(super) fn exact_path(glob: &str) -> Option<String> {
+    let mut path = String::with_capacity(glob.len());
+    let mut characters = glob.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '\\' => path.push(characters.next()?),
+            // A choice of one is how a character is taken as it is, too.
+            '[' => match (characters.next()?, characters.next()?) {
+                ('!' | '^', _) => return None,
+                (one, ']') => path.push(one),
+                _ => return None,
+            },
+            '*' | '?' | ']' | '{' | '}' => return None,
+            other => path.push(other),
+        }
+    }
+    Some(path)
+}
+
 /// True when `host` is `pattern`, or below it when the pattern begins with `*.`.
 fn host_matches(pattern: &str, host: &str) -> bool {
     let host = host.trim_end_matches('.');
@@ -146,6 +166,22 @@ mod tests {
         check("src/**", "src/a/b.rs", true);
         check("**/*.lock", "Cargo.lock", true);
         check("[", "[", false);
+    }
+
+    #[test]
+    fn a_glob_without_patterns_is_one_path() {
+        let check = |glob: &str, expect: Option<&str>| {
+            assert_eq!(exact_path(glob).as_deref(), expect, "{glob}");
+        };
+        check(".env", Some(".env"));
+        check("a/世.pem", Some("a/世.pem"));
+        check(r"a\[1\].pem", Some("a[1].pem"));
+        check(&globset::escape("a*[1]{}?.pem"), Some("a*[1]{}?.pem"));
+        check("[.]env", Some(".env"));
+        for glob in ["**", "*.env", ".en?", "[.x]env", "[!x]env", "{.env,x}", "**/.env", "[", r"\"]
+        {
+            check(glob, None);
+        }
     }
 
     #[test]

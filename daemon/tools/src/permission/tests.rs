@@ -189,7 +189,7 @@ fn a_work_mode_takes_away_and_no_rule_gives_back() {
         rule(RuleEffect::Allow, RuleMatcher::Tool { name: "tool".to_owned() }),
         rule(
             RuleEffect::Allow,
-            RuleMatcher::Path { glob: "**".to_owned(), access: agentd_domain::PathAccess::Write },
+            RuleMatcher::Path { glob: "**".to_owned(), access: PathAccess::Write },
         ),
     ];
     let check = |work_mode: WorkMode, action: &Action, expect: &str| {
@@ -310,10 +310,7 @@ fn the_strictest_answer_to_a_part_holds_for_the_whole_call() {
     action.targets.extend(write("secret/b").targets);
     let deny = rule(
         RuleEffect::Deny,
-        RuleMatcher::Path {
-            glob: "secret/**".to_owned(),
-            access: agentd_domain::PathAccess::Write,
-        },
+        RuleMatcher::Path { glob: "secret/**".to_owned(), access: PathAccess::Write },
     );
     assert_eq!(decide(PermissionMode::Full, WorkMode::Develop, &[deny], &action), "deny");
 }

@@ -95,7 +95,7 @@ impl OcrImage {
         }
         // It is a file of the workspace that may be read.
         let (workspace, protected, name) =
-            (ctx.workspace.clone(), self.protected.clone(), path.clone());
+            (ctx.workspace.clone(), self.protected.for_reading(ctx), path.clone());
         let opened = blocking(ctx, move |_cancel| open_plain_file(&workspace, &protected, &name));
         let opened = opened.await?;
         // A name may begin with a dash.

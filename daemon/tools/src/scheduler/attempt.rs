@@ -56,7 +56,7 @@ impl Planned {
 /// The result of the call, when there is nothing to run.
 pub(super) async fn plan<H: CallHost>(host: &H, call: &Prepared) -> Result<Planned, ToolResult> {
     let prepared = call.what.clone()?;
-    let ctx = host.context(&call.call);
+    let ctx = host.context(&call.call).await;
     let action = plan_call(&prepared, &ctx, CallLimits::default()).await?;
     Ok(Planned { call: call.call.clone(), prepared, action, ctx })
 }

@@ -105,7 +105,7 @@ struct Host {
 impl CallHost for Host {
     type Stop = &'static str;
 
-    fn context(&self, _call: &ToolCall) -> ToolContext {
+    async fn context(&self, _call: &ToolCall) -> ToolContext {
         ToolContext {
             workspace: PathBuf::from("/"),
             session: SessionId::from_parts(1, 1),
@@ -114,6 +114,7 @@ impl CallHost for Host {
             files: Arc::default(),
             output: LiveOutput::nobody(),
             people: Arc::new(crate::people::Nobody),
+            readable: Arc::default(),
         }
     }
 

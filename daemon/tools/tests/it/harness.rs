@@ -26,6 +26,7 @@ pub(crate) fn context(workspace: &Path) -> ToolContext {
         files: Arc::default(),
         output: LiveOutput::nobody(),
         people: Arc::new(Nobody),
+        readable: Arc::default(),
     }
 }
 

@@ -47,6 +47,7 @@ async fn notify(
         files: Arc::new(FileLedger::new()),
         output: LiveOutput::nobody(),
         people,
+        readable: Arc::default(),
     };
     let arguments = serde_json::from_value(arguments).unwrap();
     Notify { surroundings }.run(&ctx, arguments, &Action::default()).await

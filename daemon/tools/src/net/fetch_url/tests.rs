@@ -25,6 +25,7 @@ fn context() -> ToolContext {
         cancel: CancellationToken::new(),
         output: LiveOutput::nobody(),
         people: Arc::new(crate::people::Nobody),
+        readable: Arc::default(),
         files: Arc::default(),
     }
 }

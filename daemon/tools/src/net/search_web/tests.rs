@@ -30,6 +30,7 @@ async fn search(settings: SearchSettings, arguments: serde_json::Value) -> (Acti
         cancel: CancellationToken::new(),
         output: LiveOutput::nobody(),
         people: Arc::new(crate::people::Nobody),
+        readable: Arc::default(),
         files: Arc::default(),
     };
     match plan_call(&call, &ctx, CallLimits::default()).await {

@@ -4,7 +4,7 @@ use super::*;
 fn a_write_to_what_runs_later_is_asked_for_where_edits_are_not() {
     let path = |glob: &str| {
         let glob = glob.to_owned();
-        RuleMatcher::Path { glob, access: agentd_domain::PathAccess::Write }
+        RuleMatcher::Path { glob, access: PathAccess::Write }
     };
     let check = |action: &Action, rules: &[PermissionRule], expect: &str| {
         let got = decide(PermissionMode::AutoEdit, WorkMode::Develop, rules, action);
