@@ -90,11 +90,19 @@ fn shown(target: &Target, chars: usize) -> Shown {
             let cwd = if cwd.is_empty() { "." } else { cwd };
             let confined = match confinement {
                 None => "NOT confined: it can do whatever you can".to_owned(),
-                Some(v1::Confinement { backend, writes, network }) => format!(
+                Some(v1::Confinement { backend, writes, network, hosts }) => format!(
                     "kept in by {}: {}, {}",
                     text(backend),
                     if *writes { "may change the workspace" } else { "can change nothing" },
-                    if *network { "may use the network" } else { "has no network" },
+                    match (network, hosts.as_slice()) {
+                        (false, _) => "has no network".to_owned(),
+                        (true, []) => "may use all of the network".to_owned(),
+                        (true, [any]) if any == "*" => "may reach any public host".to_owned(),
+                        (true, hosts) => {
+                            let hosts: Vec<String> = hosts.iter().map(|host| text(host)).collect();
+                            format!("may reach {}", hosts.join(", "))
+                        }
+                    },
                 ),
             };
             let head = vec![format!("in directory {}", text(cwd)), confined];

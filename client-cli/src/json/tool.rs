@@ -74,12 +74,14 @@ struct ConfinementView<'a> {
     backend: &'a str,
     writes: bool,
     network: bool,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    hosts: &'a [String],
 }
 
 impl<'a> From<&'a v1::Confinement> for ConfinementView<'a> {
     fn from(confinement: &'a v1::Confinement) -> Self {
-        let v1::Confinement { backend, writes, network } = confinement;
-        Self { backend, writes: *writes, network: *network }
+        let v1::Confinement { backend, writes, network, hosts } = confinement;
+        Self { backend, writes: *writes, network: *network, hosts }
     }
 }
 

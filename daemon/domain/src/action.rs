@@ -72,6 +72,9 @@ pub struct Confinement {
     pub writes: bool,
     /// It may use the network.
     pub network: bool,
+    /// The hosts that it may reach, such as `crates.io` or `*.crates.io`, where it may not reach all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
 }
 
 impl Action {

@@ -48,6 +48,7 @@ pub use id::{
 pub use native::NativeBlocks;
 pub use permission::{
     PathAccess, PermissionMode, PermissionRule, RuleEffect, RuleMatcher, RuleScope, WorkMode,
+    host_matches,
 };
 pub use port::{Clock, IdSource};
 pub use priority::Priority;

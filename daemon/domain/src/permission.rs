@@ -181,6 +181,19 @@ pub struct PermissionRule {
     pub at: TimestampMs,
 }
 
+/// True when `host` is `pattern`, or below it when the pattern begins with `*.`.
+pub fn host_matches(pattern: &str, host: &str) -> bool {
+    let host = host.trim_end_matches('.');
+    match pattern.strip_prefix("*.") {
+        Some(parent) => host.len().checked_sub(parent.len() + 1).is_some_and(|at| {
+            host.get(at..).is_some_and(|tail| {
+                tail.strip_prefix('.').is_some_and(|rest| rest.eq_ignore_ascii_case(parent))
+            })
+        }),
+        None => host.eq_ignore_ascii_case(pattern),
+    }
+}
+
 impl fmt::Display for RuleMatcher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -218,6 +231,24 @@ mod tests {
         }
         let error = "yolo".parse::<PermissionMode>().unwrap_err();
         assert_eq!(error, "'yolo' is no permission mode; use one of plan, ask, auto-edit, full");
+    }
+
+    #[test]
+    fn hosts_are_matched_by_whole_labels() {
+        let check = |pattern: &str, host: &str, expect: bool| {
+            assert_eq!(host_matches(pattern, host), expect, "{pattern} {host}");
+        };
+        check("docs.rs", "docs.rs", true);
+        check("docs.rs", "DOCS.rs.", true);
+        check("docs.rs", "evil-docs.rs", false);
+        check("*.docs.rs", "a.docs.rs", true);
+        check("*.docs.rs", "a.b.docs.rs", true);
+        check("*.docs.rs", "docs.rs", false);
+        check("*.docs.rs", "adocs.rs", false);
+        check("*.docs.rs", "docs.rs.evil.org", false);
+        check("*.docs.rs", "*.docs.rs", true);
+        check("*.docs.rs", "*", false);
+        check("*.世界", "a.世界", true);
     }
 
     #[test]

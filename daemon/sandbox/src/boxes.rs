@@ -124,6 +124,8 @@ impl Boxes {
                         files: Files::ByMounts,
                         modes: Modes::Free,
                         counts_own_processes: false,
+                        // Nothing keeps it from any host.
+                        egress: false,
                     },
                     home: scratch.path().to_owned(),
                     temporary: scratch.path().to_owned(),

@@ -1,5 +1,5 @@
 //! A box of namespaces, made by bubblewrap: it sees the system's programs, the workspace and
-//! nothing else of the disk, no other process, and no network unless it may use it.
+//! nothing else of the disk, no other process, and no network but its own unless it may use all.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::inside::{Confinement, Files, Modes, Paths, Sockets};
 use crate::launch::Launch;
 use crate::place::{ETC, Place, SYSTEM};
-use crate::{Command, Policy, Profile, protected};
+use crate::{Command, Network, Policy, Profile, protected};
 
 /// Where the helper is inside.
 const HELPER: &str = "/run/agentd-sandbox";
@@ -28,7 +28,7 @@ pub(crate) fn launch(program: &Path, command: &Command, policy: &Policy, place: 
         "--cap-drop",
         "ALL",
     ]);
-    if command.network {
+    if command.network == Network::All {
         words.add(["--share-net"]);
     }
     for system in SYSTEM {
@@ -98,6 +98,7 @@ fn inside(command: &Command, place: &Place) -> Confinement {
         files: Files::ByMounts,
         modes: Modes::Free,
         counts_own_processes: true,
+        egress: matches!(command.network, Network::Hosts(_)),
     }
 }
 

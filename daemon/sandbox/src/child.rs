@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::container::ContainerRun;
+use crate::egress::Egress;
 use crate::process_run::ProcessRun;
 use crate::protected::Look;
 use crate::{LimitsMet, Output};
@@ -16,6 +17,8 @@ pub struct Child {
     /// What it writes to its other stream.
     pub stderr: Option<Output>,
     pub(crate) run: Run,
+    /// Its way to the hosts that it may reach, where there are some.
+    pub(crate) egress: Option<Egress>,
     pub(crate) workspace: PathBuf,
     pub(crate) look: Look,
 }
@@ -42,6 +45,8 @@ pub struct Exit {
     pub run_later: Vec<PathBuf>,
     /// Limits of all processes together that it met, where a control group counts.
     pub limits_met: LimitsMet,
+    /// Hosts that it wanted to reach and might not, where it might reach some.
+    pub refused_hosts: Vec<String>,
 }
 
 /// Why there is no exit to tell.
@@ -83,7 +88,8 @@ impl Child {
         };
         let run_later = Look::at(&self.workspace).changed_since(&self.look);
         let Ended { code, signal, left_running, limits_met } = ended;
-        Ok(Exit { code, signal, left_running, run_later, limits_met })
+        let refused_hosts = self.egress.as_ref().map(Egress::refused).unwrap_or_default();
+        Ok(Exit { code, signal, left_running, run_later, limits_met, refused_hosts })
     }
 
     /// Asks the program and all that it started to end: TERM, and KILL for what is still there half

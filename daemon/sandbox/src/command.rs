@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Network;
+
 const MIB: u64 = 1024 * 1024;
 
 /// A program to run.
@@ -18,8 +20,8 @@ pub struct Command {
     pub cwd: PathBuf,
     /// What it may do to the workspace.
     pub profile: Profile,
-    /// Whether it may use the network.
-    pub network: bool,
+    /// What it may reach.
+    pub network: Network,
     /// What it may use up. How long it may run is up to the caller.
     pub limits: Limits,
 }

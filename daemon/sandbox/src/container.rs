@@ -26,7 +26,7 @@ use crate::child::Run;
 use crate::identity::Identity;
 use crate::launch::{self, SpawnError};
 use crate::protected::Look;
-use crate::{Accounting, Backend, Child, Command, Policy, Sandbox, owner};
+use crate::{Accounting, Backend, Child, Command, Network, Policy, Sandbox, owner};
 
 /// Longest wait for an answer of the engine, but for that to the question when a container ends.
 const ANSWER: Duration = Duration::from_secs(20);
@@ -118,6 +118,9 @@ impl Sandbox for Containers {
     }
 
     async fn spawn(&self, command: &Command) -> Result<Child, SpawnError> {
+        if matches!(command.network, Network::Hosts(_)) {
+            return Err(SpawnError::NoHosts { backend: Backend::Container });
+        }
         let (place, identity) = launch::check(command, &self.policy)?;
         launch::not_root(&place, identity)?;
         let identity = identity.unwrap_or_else(Identity::own);
@@ -141,6 +144,7 @@ impl Sandbox for Containers {
             stdout: Some(stdout),
             stderr: Some(stderr),
             run: Run::Container(run),
+            egress: None,
             workspace: place.workspace,
             look,
         })

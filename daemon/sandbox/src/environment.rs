@@ -32,3 +32,13 @@ pub(crate) fn variables(path: &str, home: &str, temporary: &str) -> Vec<(&'stati
     .map(|(name, value)| (name, value.to_owned()))
     .into()
 }
+
+/// Variables by which programs find the proxy at this port of the box's own loopback. What listens
+/// inside the box itself is not asked through it.
+pub(crate) fn through(port: u16) -> Vec<(&'static str, String)> {
+    let proxy = format!("http://127.0.0.1:{port}");
+    let names =
+        ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
+    let own = ["NO_PROXY", "no_proxy"].map(|name| (name, "localhost,127.0.0.1,::1".to_owned()));
+    names.map(|name| (name, proxy.clone())).into_iter().chain(own).collect()
+}

@@ -57,6 +57,8 @@ pub(crate) struct Confinement {
     pub(crate) modes: Modes,
     /// The kernel counts the processes of the box apart from the user's others.
     pub(crate) counts_own_processes: bool,
+    /// In the network of the box a port leads to the hosts that were granted.
+    pub(crate) egress: bool,
 }
 
 /// What may be read and written, with all that is below.

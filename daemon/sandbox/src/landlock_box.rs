@@ -9,7 +9,7 @@ use crate::identity::Identity;
 use crate::inside::{Confinement, Files, Modes, Paths, Sockets};
 use crate::launch::{Launch, SpawnError, scratch};
 use crate::place::{ETC, Place, SYSTEM};
-use crate::{Command, Policy, Profile};
+use crate::{Backend, Command, Network, Policy, Profile};
 
 /// Devices that hold nothing.
 const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
@@ -17,13 +17,16 @@ const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random",
 /// How the helper is called for a command.
 ///
 /// # Errors
-/// When something must be hidden, or there is no place for temporary files.
+/// When it may reach some hosts only, something must be hidden, or there is no place for temporary files.
 pub(crate) fn launch(
     command: &Command,
     policy: &Policy,
     place: &Place,
     identity: Option<Identity>,
 ) -> Result<Launch, SpawnError> {
+    if matches!(command.network, Network::Hosts(_)) {
+        return Err(SpawnError::NoHosts { backend: Backend::Landlock });
+    }
     if let Some(path) = place.hidden.first() {
         return Err(SpawnError::CannotHide { path: path.clone() });
     }
@@ -42,7 +45,10 @@ pub(crate) fn launch(
         limits: command.limits,
         paths: Some(Paths { read, write, must_hold: true }),
         // Sockets in the file system are not held by Landlock, and the daemon has one.
-        sockets: Some(if command.network { Sockets::Internet } else { Sockets::None }),
+        sockets: Some(match command.network {
+            Network::All => Sockets::Internet,
+            Network::None | Network::Hosts(_) => Sockets::None,
+        }),
         files: Files::ByLandlock,
         // Modes are not held by Landlock.
         modes: match command.profile {
@@ -50,6 +56,7 @@ pub(crate) fn launch(
             Profile::WorkspaceWrite => Modes::Free,
         },
         counts_own_processes: false,
+        egress: false,
     };
     Ok(Launch {
         outer: vec![policy.helper.clone().into()],

@@ -6,19 +6,26 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::time::Duration;
 
 use tempfile::TempDir;
 use tokio::io::AsyncWriteExt as _;
+use tokio::net::UnixStream;
+use tokio::time::timeout;
 
 use crate::cgroup::RunGroup;
 use crate::child::{Child, Run};
+use crate::egress::{Egress, port};
 use crate::identity::{self, Identity};
 use crate::inside::{Confinement, ENTER, HELPER_COMMAND, SUPERVISE, SUPERVISE_TERMINAL};
 use crate::place::Place;
 use crate::process_run::{ProcessRun, control};
 use crate::protected::Look;
 use crate::spawner::Spawner;
-use crate::{Backend, Command, Output, Policy, environment};
+use crate::{Backend, Command, Network, Output, Policy, environment};
+
+/// Longest wait for the port that a supervisor opens in its box.
+const PORT_PATIENCE: Duration = Duration::from_secs(30);
 
 /// What programs in a terminal take it for.
 const TERMINAL_KIND: &str = "xterm-256color";
@@ -76,6 +83,14 @@ pub enum SpawnError {
     /// The backend runs programs without terminals only.
     #[error("the sandbox {backend} has no terminals")]
     NoTerminal {
+        /// The backend.
+        backend: Backend,
+    },
+    /// The backend cannot tell hosts apart.
+    #[error(
+        "the sandbox {backend} cannot let a program reach some hosts and no others: install bubblewrap and allow user namespaces"
+    )]
+    NoHosts {
         /// The backend.
         backend: Backend,
     },
@@ -177,6 +192,7 @@ pub(crate) async fn start(
     let mut words = waits.into_iter().chain(outer);
     let mut outer =
         tokio::process::Command::new(words.next().unwrap_or_else(|| policy.helper.clone().into()));
+    let has_egress = inside.egress;
     let confinement = serde_json::to_string(&inside).map_err(io::Error::from)?;
     let (mut ours, theirs) = control()?;
     let is_terminal = terminal.is_some();
@@ -213,6 +229,7 @@ pub(crate) async fn start(
         group.take_in(process.id().ok_or_else(|| io::Error::other("it ended at once"))?)?;
         ours.write_all(b"G").await?;
     }
+    let egress = if has_egress { way_out(&ours, &command.network).await? } else { None };
     let (stdout, stderr) = (process.stdout.take(), process.stderr.take());
     let run = ProcessRun {
         group,
@@ -227,7 +244,19 @@ pub(crate) async fn start(
         stdout: stdout.map(Output::new),
         stderr: stderr.map(Output::new),
         run: Run::Process(run),
+        egress,
         workspace: place.workspace,
         look,
     })
+}
+
+/// Serves the port that the supervisor opens; none: the box has not come about, which waiting for its
+/// end tells.
+async fn way_out(control: &UnixStream, network: &Network) -> Result<Option<Egress>, SpawnError> {
+    let Network::Hosts(grant) = network else { return Ok(None) };
+    let late = |_late| io::Error::new(io::ErrorKind::TimedOut, "its supervisor does not answer");
+    let Some(port) = timeout(PORT_PATIENCE, port::take(control)).await.map_err(late)?? else {
+        return Ok(None);
+    };
+    Ok(Some(Egress::serve(port, grant.clone())?))
 }

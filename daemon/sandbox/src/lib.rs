@@ -7,6 +7,7 @@
 //! Reading order: `command` (what is run), `sandbox` (the port, and which backend is taken),
 //! `bubblewrap` and `landlock_box` (how each shuts a program in), `container`
 //! (the same by an engine), `cgroup` (what all processes of a run may use together), `child` (the running program),
+//! `egress` (its way to the hosts that it may reach),
 //! `inside` (the helper process that supervises and confines it from within), `promise` and `proof`
 //! (what is promised, and trying to break it).
 
@@ -16,6 +17,7 @@ mod cgroup;
 mod child;
 mod command;
 mod container;
+mod egress;
 mod environment;
 mod identity;
 mod inside;
@@ -37,6 +39,9 @@ pub use cgroup::{Accounting, LimitsMet};
 pub use child::{Child, Exit, WaitError};
 pub use command::{Command, Limits, Profile};
 pub use container::ContainerSettings;
+pub use egress::address::refusal as address_refusal;
+pub use egress::resolve::{Lookup, NoAddress, SystemLookup, addresses};
+pub use egress::{AllowList, Grant, Network, Trust};
 pub use inside::{HELPER_COMMAND, run_helper};
 pub use launch::SpawnError;
 pub use output::Output;

@@ -27,6 +27,8 @@ pub enum Promise {
     Rights,
     /// Use the network.
     Network,
+    /// Reach hosts that were not granted, where some were.
+    Hosts,
     /// See variables of the daemon.
     Environment,
     /// Start processes without end.
@@ -60,11 +62,13 @@ pub struct Unpromised {
 
 const NOT_SHUT_IN: &str = "remove sandbox.backend from the configuration and restart";
 
+const BY_BUBBLEWRAP: &str = "use the backend bubblewrap";
+
 const BY_NAMESPACES: &str = "install bubblewrap and allow user namespaces";
 
 impl Promise {
     /// All, in the order in which they are told.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::WriteOutside,
         Self::Modes,
         Self::Secrets,
@@ -76,6 +80,7 @@ impl Promise {
         Self::ProcessList,
         Self::Rights,
         Self::Network,
+        Self::Hosts,
         Self::Environment,
         Self::ProcessCount,
         Self::Memory,
@@ -102,6 +107,7 @@ impl Promise {
             Self::ProcessList => "process-list",
             Self::Rights => "rights",
             Self::Network => "network",
+            Self::Hosts => "hosts",
             Self::Environment => "environment",
             Self::ProcessCount => "process-count",
             Self::Memory => "memory",
@@ -129,6 +135,7 @@ impl Promise {
             Self::ProcessList => "other processes cannot be seen",
             Self::Rights => "set-uid programs and user namespaces give no rights",
             Self::Network => "the network and sockets of other programs are out of reach",
+            Self::Hosts => "of the network only granted hosts are reached, where some are",
             Self::Environment => "no variable of the daemon is passed on",
             Self::ProcessCount => "a fork bomb meets a limit",
             Self::Memory => "memory of a process has a limit",
@@ -147,6 +154,10 @@ impl Promise {
         let (reason, remedy) = match (self, backend) {
             (Self::TotalMemory, _) => return by_group("memory", accounting),
             (Self::CpuShare, _) => return by_group("cpu", accounting),
+            (Self::Hosts, Backend::Container) => (
+                "a container has the network of its engine or none: no helper of ours is in it",
+                BY_BUBBLEWRAP,
+            ),
             (
                 Self::Environment
                 | Self::ProcessCount
@@ -177,6 +188,11 @@ impl Promise {
             ),
             (Self::ProcessList, Backend::Landlock) => (
                 "Landlock leaves the names and arguments of other processes in sight",
+                BY_NAMESPACES,
+            ),
+            (Self::Hosts, Backend::Landlock) => (
+                "Landlock tells ports apart and no hosts, so that a program has all of the network or \
+                 none",
                 BY_NAMESPACES,
             ),
             (Self::TemporarySpace, Backend::Landlock) => (

@@ -16,7 +16,9 @@ use tokio::time::timeout;
 pub use self::attempts::Attempts;
 use self::stage::Stage;
 use crate::sandbox::MAX_REASON;
-use crate::{Command, Exit, Limits, Policy, Profile, Promise, Sandbox, WaitError};
+use crate::{
+    AllowList, Command, Exit, Grant, Limits, Network, Policy, Profile, Promise, Sandbox, WaitError,
+};
 
 /// Longest run of attempts; they take less than a second on a machine that is not busy.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -111,7 +113,12 @@ async fn attempts_on(
         Promise::ReadOnly => Profile::ReadOnly,
         _ => Profile::WorkspaceWrite,
     };
-    let command = Command { profile, ..command(&script, stage, Limits::BUILD) };
+    let network = match promise {
+        Promise::Hosts => some_hosts(stage),
+        _ => Network::None,
+    };
+    let command =
+        Command { profile, network: network.clone(), ..command(&script, stage, Limits::BUILD) };
     let ran = match run(sandbox, &command).await {
         Ok(ran) => ran,
         Err(reason) => return Some(Err(reason)),
@@ -121,19 +128,26 @@ async fn attempts_on(
         let said = ran.errors.trim();
         return Some(Err(format!("the attempts broke off: {said}")));
     }
-    if promise == Promise::Network {
-        let got_out = datagram_arrives(sandbox, stage).await;
+    if matches!(promise, Promise::Network | Promise::Hosts) {
+        let got_out = datagram_arrives(sandbox, stage, network).await;
         let list = if got_out { &mut attempts.got_out } else { &mut attempts.held };
         list.push("UDP".to_owned());
     }
     Some(Ok(attempts))
 }
 
+/// One host by two names, of which the owner has named one: the other leads to no public address.
+fn some_hosts(stage: &Stage) -> Network {
+    let named = AllowList::new(&[format!("127.0.0.1:{}", stage.tcp_port)]);
+    Network::Hosts(Grant::of(["127.0.0.1", "localhost"].map(str::to_owned).into(), named))
+}
+
 /// A datagram is sent without an answer, so that only its receiver can tell.
-async fn datagram_arrives(sandbox: &dyn Sandbox, stage: &Stage) -> bool {
+async fn datagram_arrives(sandbox: &dyn Sandbox, stage: &Stage, network: Network) -> bool {
     let Ok(port) = stage.udp.local_addr().map(|address| address.port()) else { return false };
     let send = format!("echo x > /dev/udp/127.0.0.1/{port}");
-    let _ended = run(sandbox, &command(&send, stage, Limits::BUILD)).await;
+    let command = Command { network, ..command(&send, stage, Limits::BUILD) };
+    let _ended = run(sandbox, &command).await;
     stage.udp.recv(&mut [0; 8]).is_ok()
 }
 
@@ -156,7 +170,7 @@ fn command(script: &str, stage: &Stage, limits: Limits) -> Command {
         workspace: stage.workspace.path().to_owned(),
         cwd: std::path::PathBuf::new(),
         profile: Profile::WorkspaceWrite,
-        network: false,
+        network: Network::None,
         limits,
     }
 }

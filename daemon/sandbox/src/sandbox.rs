@@ -16,7 +16,7 @@ use crate::cgroup::Accounting;
 use crate::container::{ContainerSettings, Containers};
 use crate::launch::SpawnError;
 use crate::terminal::{Terminal, TerminalSize};
-use crate::{Child, Command, Limits, Profile, identity};
+use crate::{AllowList, Child, Command, Limits, Network, Profile, identity};
 
 /// Longest probe of a backend.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -88,6 +88,8 @@ pub struct Policy {
     pub hidden: Vec<PathBuf>,
     /// `PATH` of programs, instead of the system's.
     pub path: Option<String>,
+    /// Hosts that programs may be let through to wherever they are.
+    pub allow_hosts: AllowList,
     /// For containers; none: they are not used.
     pub container: Option<ContainerSettings>,
 }
@@ -200,7 +202,7 @@ async fn probe(sandbox: &dyn Sandbox) -> Result<(), String> {
             workspace: workspace.path().to_owned(),
             cwd: PathBuf::new(),
             profile: Profile::ReadOnly,
-            network: false,
+            network: Network::None,
             limits: Limits::BUILD,
         };
         let mut child = sandbox.spawn(&command).await.map_err(|error| error.to_string())?;

@@ -117,7 +117,7 @@ pub fn process_tools(
 
 #[cfg(test)]
 mod tests {
-    use agentd_sandbox::{Choice, Policy};
+    use agentd_sandbox::{AllowList, Choice, Policy};
 
     use super::*;
     use crate::Registry;
@@ -129,6 +129,7 @@ mod tests {
             readable: Vec::new(),
             hidden: Vec::new(),
             path: None,
+            allow_hosts: AllowList::default(),
             container: None,
         };
         let programs = Arc::new(Programs::new(Choice::Auto, policy));

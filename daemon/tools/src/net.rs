@@ -3,7 +3,6 @@
 //! All of them ask through [`client::Client`]: what it connects to was checked as an address, never
 //! only as the text of a URL.
 
-mod address;
 mod client;
 mod decode;
 pub(crate) mod fetch_url;

@@ -22,6 +22,12 @@ use crate::fs::{is_secret_place, runs_later};
 use rules::Subject;
 use script::Script;
 
+/// Stands for every host.
+pub(crate) const ANY_HOST: &str = "*";
+
+/// How a request is called that a program makes by itself.
+const OF_PROGRAM: &str = "CONNECT";
+
 /// The first word of an action that types into a terminal: its id, the text, then keys.
 pub(crate) const TYPING: &str = "terminal";
 
@@ -86,10 +92,34 @@ pub fn permit(request: &PermissionRequest<'_>) -> Permission {
         return on_target(request, None);
     }
     // The first of the strictest: its reason is the one to tell.
-    targets.iter().map(|target| on_target(request, Some(target))).fold(
-        Permission::Allow,
-        |strictest, answer| if answer.rank() > strictest.rank() { answer } else { strictest },
-    )
+    targets
+        .iter()
+        .flat_map(|target| {
+            let reached = reached(target);
+            let reached = reached.iter().map(|host| on_target(request, Some(host)));
+            std::iter::once(on_target(request, Some(target))).chain(reached).collect::<Vec<_>>()
+        })
+        .fold(
+            Permission::Allow,
+            |strictest, answer| if answer.rank() > strictest.rank() { answer } else { strictest },
+        )
+}
+
+/// The hosts that a program may ask, each of which is judged for itself.
+fn reached(target: &ActionTarget) -> Vec<ActionTarget> {
+    let ActionTarget::Run { confinement: Some(Confinement { network: true, hosts, .. }), .. } =
+        target
+    else {
+        return Vec::new();
+    };
+    let any = [ANY_HOST.to_owned()];
+    let hosts = if hosts.is_empty() { &any } else { hosts.as_slice() };
+    let asked = |host: &String| ActionTarget::Request {
+        method: OF_PROGRAM.to_owned(),
+        url: host.clone(),
+        host: host.clone(),
+    };
+    hosts.iter().map(asked).collect()
 }
 
 fn on_target(request: &PermissionRequest<'_>, target: Option<&ActionTarget>) -> Permission {
@@ -229,16 +259,16 @@ fn by_mode(
             Permission::ask("it changes what runs later, outside of the sandbox")
         }
         Some(ActionTarget::Write { .. }) => allow_if(may_edit, "it changes the workspace"),
+        Some(ActionTarget::Request { method, .. }) if method == OF_PROGRAM => {
+            allow_if(is_full, "it starts a program that may use the network")
+        }
         Some(ActionTarget::Request { .. }) => allow_if(is_full, "it uses the network"),
         Some(ActionTarget::Run { confinement: None, .. }) => {
             allow_if(is_full, "it starts a program that nothing keeps in")
         }
-        Some(ActionTarget::Run {
-            confinement: Some(Confinement { writes, network, .. }), ..
-        }) => {
-            if *network {
-                allow_if(is_full, "it starts a program that may use the network")
-            } else if request.capabilities.effect == ToolEffect::Exclusive {
+        // Its network is judged by its hosts.
+        Some(ActionTarget::Run { confinement: Some(Confinement { writes, .. }), .. }) => {
+            if request.capabilities.effect == ToolEffect::Exclusive {
                 allow_if(is_full, "it does more than change files")
             } else {
                 let only_reads = !writes || script.is_some_and(only_reads);
@@ -288,7 +318,7 @@ fn script_of(target: &ActionTarget) -> Option<Script> {
 }
 
 /// The rules that an approval of this action may make for later, narrow ones: for a command all its
-/// words, for a file this file, for a URL its host. None when a rule could not hold for the same
+/// words and its hosts, for a file this file, for a URL its host. None when a rule could not hold for the same
 /// thing only, such as for a script that is not understood.
 pub fn rules_for(action: &Action) -> Vec<RuleMatcher> {
     let mut found = Vec::new();
@@ -312,6 +342,15 @@ pub fn rules_for(action: &Action) -> Vec<RuleMatcher> {
                     Some(RuleMatcher::Command { argv: argv?, more: false })
                 });
                 found.extend(commands);
+                for host in reached(target) {
+                    match host {
+                        ActionTarget::Request { host, .. } if host != ANY_HOST => {
+                            found.push(RuleMatcher::Host { host });
+                        }
+                        // No rule is about all of the network.
+                        _ => return Vec::new(),
+                    }
+                }
             }
         }
     }

@@ -2,6 +2,7 @@
 
 mod capture;
 pub(crate) mod command;
+mod hosts;
 mod job;
 mod jobs;
 mod keys;

@@ -89,7 +89,7 @@ pub(crate) fn warning(known: &Known) -> Option<String> {
 mod tests {
     use std::path::PathBuf;
 
-    use agentd_sandbox::{Accounting, Policy};
+    use agentd_sandbox::{Accounting, AllowList, Policy};
 
     use super::*;
     use crate::checks::Outcome;
@@ -97,7 +97,17 @@ mod tests {
     fn programs(choice: Choice) -> Programs {
         let (readable, hidden) = (Vec::new(), Vec::new());
         let helper = PathBuf::from("/nonexistent");
-        Programs::new(choice, Policy { helper, readable, hidden, path: None, container: None })
+        Programs::new(
+            choice,
+            Policy {
+                helper,
+                readable,
+                hidden,
+                path: None,
+                allow_hosts: AllowList::default(),
+                container: None,
+            },
+        )
     }
 
     fn in_force(backend: Backend, missing: Vec<Missing>) -> Known {

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use agentd_sandbox::{Backend, Choice, ContainerSettings, Policy};
+use agentd_sandbox::{AllowList, Backend, Choice, ContainerSettings, Policy};
 use serde::{Deserialize, Serialize};
 
 use super::limits::LimitsConfig;
 use super::schema::BadValue;
+use super::tools::check_host;
 
 /// `[sandbox]`: what programs that agents run are shut in by.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,6 +19,9 @@ pub struct SandboxConfig {
     pub readable_paths: Vec<String>,
     /// `PATH` of programs; empty: the system's directories.
     pub path: String,
+    /// Hosts that programs may be let through to although they are not public, as `host` or
+    /// `host:port`.
+    pub allow_hosts: Vec<String>,
     /// What they may use up.
     pub limits: LimitsConfig,
     /// For the backend of containers.
@@ -69,6 +73,10 @@ impl SandboxConfig {
         if let Some(path) = self.path.split(':').filter(|_| !self.path.is_empty()).find(relative) {
             return bad("sandbox.path", path);
         }
+        for host in &self.allow_hosts {
+            check_host(host)
+                .map_err(|problem| BadValue::new("sandbox.allow_hosts".to_owned(), problem))?;
+        }
         if !Path::new(&self.container.socket).is_absolute() {
             return bad("sandbox.container.socket", &self.container.socket);
         }
@@ -99,6 +107,7 @@ impl SandboxConfig {
         let readable = self.readable_paths.iter().map(PathBuf::from).collect();
         let ContainerConfig { image, socket } = self.container.clone();
         let container = Some(ContainerSettings { image, socket: socket.into() });
-        Policy { helper, readable, hidden, path, container }
+        let allow_hosts = AllowList::new(&self.allow_hosts);
+        Policy { helper, readable, hidden, path, allow_hosts, container }
     }
 }

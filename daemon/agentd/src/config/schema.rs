@@ -606,6 +606,7 @@ impl Config {
             ("sandbox.backend", old.backend != new_sandbox.backend),
             ("sandbox.readable_paths", old.readable_paths != new_sandbox.readable_paths),
             ("sandbox.path", old.path != new_sandbox.path),
+            ("sandbox.allow_hosts", old.allow_hosts != new_sandbox.allow_hosts),
             ("sandbox.container", old.container != new_sandbox.container),
             ("sandbox.limits", old.limits != new_sandbox.limits),
         ] {

@@ -92,6 +92,8 @@ pub const TEMPLATE: &str = r#"# agentd and its clients. Every key may be left ou
 #                         # or one of these alone, or container; "none" shuts nothing in
 #readable_paths = []      # beside the system's, such as toolchains in a home
 #path = ""               # PATH of programs; empty: the system's directories
+#allow_hosts = []        # hosts that are not public and that programs may be let through to, when a call asks for
+#                        # them and is permitted; "host" or "host:port"
 
 [sandbox.container]
 #image = ""              # that programs run in, with bash; the engine has it: it is never fetched

@@ -82,14 +82,7 @@ impl ToolsConfig {
     pub(super) fn check(&self) -> Result<(), BadValue> {
         let bad = |key: &str, problem| Err(BadValue { key: format!("tools.{key}"), problem });
         for host in &self.fetch.allow_hosts {
-            let is_name = !host.trim().is_empty()
-                && host.chars().all(|c| c.is_ascii_alphanumeric() || "-._:[]".contains(c));
-            if !is_name {
-                return bad(
-                    "fetch.allow_hosts",
-                    format!("'{host}' is not a host such as 'wiki.lan' or '127.0.0.1:8080'"),
-                );
-            }
+            check_host(host).or_else(|problem| bad("fetch.allow_hosts", problem))?;
         }
         let WeatherConfig { endpoint, geocoding_endpoint } = &self.weather;
         let services = [
@@ -182,6 +175,17 @@ impl EngineSetting {
             Self::Brave | Self::Tavily => true,
         }
     }
+}
+
+/// Checks a host that may be asked wherever it is.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn check_host(host: &str) -> Result<(), String> {
+    let is_name = !host.trim().is_empty()
+        && host.chars().all(|c| c.is_ascii_alphanumeric() || "-._:[]".contains(c));
+    let problem = || format!("'{host}' is not a host such as 'wiki.lan' or '127.0.0.1:8080'");
+    is_name.then_some(()).ok_or_else(problem)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use bollard::models::{
 use super::{Containers, LABEL};
 use crate::identity::Identity;
 use crate::place::Place;
-use crate::{Command, Limits, Profile, environment, protected};
+use crate::{Command, Limits, Network, Profile, environment, protected};
 
 /// Home and temporary files inside: in memory, of a bounded size.
 const TEMPORARY: &str = "/tmp";
@@ -59,7 +59,7 @@ pub(super) fn of(
         // Its input ends with our connection.
         stdin_once: Some(true),
         tty: Some(false),
-        network_disabled: Some(!command.network),
+        network_disabled: Some(command.network != Network::All),
         host_config: Some(host(containers, command, place)),
         ..ContainerCreateBody::default()
     }
@@ -67,10 +67,11 @@ pub(super) fn of(
 
 fn host(containers: &Containers, command: &Command, place: &Place) -> HostConfig {
     let Limits { total_memory_bytes, processes, cpu_percent, temporary_bytes, .. } = command.limits;
+    let mode = if command.network == Network::All { "bridge" } else { "none" };
     let space = format!("rw,nosuid,nodev,exec,mode=1777,size={temporary_bytes}");
     let tmpfs = [TEMPORARY, HOME].map(|place| (place.to_owned(), space.clone()));
     HostConfig {
-        network_mode: Some(if command.network { "bridge" } else { "none" }.to_owned()),
+        network_mode: Some(mode.to_owned()),
         mounts: Some(mounts(containers, command, place)),
         tmpfs: Some(HashMap::from(tmpfs)),
         shm_size: Some(signed(temporary_bytes)),

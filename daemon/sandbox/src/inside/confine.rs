@@ -35,7 +35,7 @@ pub(super) fn confine(
     if input == Input::Terminal {
         take_terminal().map_err(|error| format!("the terminal cannot be taken: {error}"))?;
     }
-    let Confinement { cwd, limits, paths, sockets, files, modes, counts_own_processes } =
+    let Confinement { cwd, limits, paths, sockets, files, modes, counts_own_processes, egress: _ } =
         confinement;
     let (program, arguments) = argv.split_first().ok_or("there is no program")?;
     std::env::set_current_dir(cwd)

@@ -16,6 +16,8 @@ use std::time::Duration;
 use rustix::process::{Signal, WaitOptions, WaitStatus, getpid, set_child_subreaper, setsid, wait};
 
 use super::{CONFINE, CONFINE_TERMINAL, Confinement, HELPER_COMMAND, Input, processes};
+use crate::egress::port;
+use crate::environment;
 use crate::process_run::Report;
 
 /// How long what the program leaves running may take to end by itself, such as a `tee` behind it.
@@ -83,6 +85,11 @@ pub(super) fn supervise(
             program.arg(HELPER_COMMAND).arg(CONFINE_TERMINAL).stdin(terminal)
         }
     };
+    if confinement.egress {
+        let port = port::open(&control)
+            .map_err(|error| format!("no port can be opened in the box: {error}"))?;
+        program.envs(environment::through(port));
+    }
     let program = program
         .args([&text, "--"])
         .args(argv)

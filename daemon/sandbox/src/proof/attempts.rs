@@ -55,6 +55,7 @@ pub(super) fn script(promise: Promise, stage: &Stage, policy: &Policy) -> Option
             vec![("its entry in /proc", format!("test -e /proc/{pid}"))]
         }
         Promise::Network => network(stage),
+        Promise::Hosts => hosts(stage),
         Promise::Rights
         | Promise::Environment
         | Promise::ProcessCount
@@ -71,7 +72,8 @@ pub(super) fn script(promise: Promise, stage: &Stage, policy: &Policy) -> Option
         .iter()
         .map(|(name, attempt)| format!("try {} {}\n", quoted(name), quoted(attempt)))
         .collect();
-    Some(format!("{TRY}{}echo {END}\n", tries.concat()))
+    let first = if promise == Promise::Hosts { way_out(stage) } else { String::new() };
+    Some(format!("{TRY}{first}{}echo {END}\n", tries.concat()))
 }
 
 type Attempt = (&'static str, String);
@@ -201,6 +203,31 @@ fn network(stage: &Stage) -> Vec<Attempt> {
         ("a socket with a path", connect(&socket)),
         ("a socket with a name", connect(&format!("\\0{abstract_name}"))),
     ]
+}
+
+/// Asks the proxy for a host and a port, or the host itself where there is no proxy.
+const REACH: &str = "reach() { if [ -n \"$HTTP_PROXY\" ]; then \
+                     exec 3<> /dev/tcp/127.0.0.1/${HTTP_PROXY##*:} && \
+                     printf 'CONNECT %s:%s HTTP/1.1\\r\\n\\r\\n' \"$1\" \"$2\" >&3 && \
+                     read -r _ code _ <&3 && [ \"$code\" = 200 ]; \
+                     else exec 3<> \"/dev/tcp/$1/$2\"; fi; }\n";
+
+/// Without the granted host nothing is shown by the others.
+fn way_out(stage: &Stage) -> String {
+    let port = stage.tcp_port;
+    format!(
+        "{REACH}(reach 127.0.0.1 {port}) || {{ echo 'a granted host is not reached' >&2; exit 1; }}\n"
+    )
+}
+
+fn hosts(stage: &Stage) -> Vec<Attempt> {
+    let port = stage.tcp_port;
+    let mut attempts = network(stage);
+    attempts.extend([
+        ("a granted name of an address that is not public", format!("reach localhost {port}")),
+        ("a host that was not granted", format!("reach 127.1 {port}")),
+    ]);
+    attempts
 }
 
 /// A line of perl, where there is one.

@@ -44,7 +44,8 @@ pub(super) async fn prove(sandbox: &dyn Sandbox, promise: Promise, stage: &Stage
         | Promise::Processes
         | Promise::Signals
         | Promise::ProcessList
-        | Promise::Network => Err("it has no attempts".to_owned()),
+        | Promise::Network
+        | Promise::Hosts => Err("it has no attempts".to_owned()),
     };
     done.unwrap_or_else(Verdict::not_tried)
 }

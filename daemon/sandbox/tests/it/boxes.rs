@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use agentd_sandbox::{
-    Backend, Child, Choice, Command, ContainerSettings, Exit, Limits, Policy, Profile, Sandbox,
-    choose,
+    AllowList, Backend, Child, Choice, Command, ContainerSettings, Exit, Limits, Network, Policy,
+    Profile, Sandbox, choose,
 };
 use tempfile::TempDir;
 use tokio::io::AsyncReadExt as _;
@@ -29,7 +29,7 @@ pub(crate) struct Boxed {
     pub(crate) secrets: TempDir,
     pub(crate) limits: Limits,
     pub(crate) profile: Profile,
-    pub(crate) network: bool,
+    pub(crate) network: Network,
 }
 
 /// What came of a script.
@@ -45,7 +45,8 @@ pub(crate) fn policy(hidden: Vec<PathBuf>) -> Policy {
     let helper = std::env::var_os(HELPER)
         .map_or_else(|| env!("CARGO_BIN_EXE_agentd-sandbox-exec").into(), PathBuf::from);
     let container = container();
-    Policy { helper, readable: Vec::new(), hidden, path: None, container }
+    let allow_hosts = AllowList::default();
+    Policy { helper, readable: Vec::new(), hidden, path: None, allow_hosts, container }
 }
 
 /// Name of an engine's socket and of an image with bash, for tests of containers.
@@ -104,7 +105,7 @@ pub(crate) async fn boxed(backend: Backend) -> Result<Boxed, String> {
         secrets,
         limits: Limits::BUILD,
         profile: Profile::WorkspaceWrite,
-        network: false,
+        network: Network::None,
     })
 }
 
@@ -145,7 +146,7 @@ impl Boxed {
             workspace: self.workspace.path().to_owned(),
             cwd: PathBuf::new(),
             profile: self.profile,
-            network: self.network,
+            network: self.network.clone(),
             limits: self.limits,
         }
     }

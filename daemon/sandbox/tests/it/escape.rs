@@ -5,7 +5,7 @@ use std::net::{TcpListener, UdpSocket};
 use std::os::unix::net::UnixListener;
 use std::process::Stdio;
 
-use agentd_sandbox::Limits;
+use agentd_sandbox::{Limits, Network};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 use crate::boxes::{Boxed, confining, directory, file, give, open_air, outsider};
@@ -129,7 +129,7 @@ async fn a_program_that_may_use_the_network_reaches_it() {
             println!("network: skipped on container: this machine's own addresses are not in it");
             continue;
         }
-        boxed.network = true;
+        boxed.network = Network::All;
         let ran = boxed.run(&format!("(exec 3<>/dev/tcp/127.0.0.1/{port}) && echo OUT")).await;
         assert_eq!(ran.out, "OUT\n", "{ran:?}");
     }
@@ -147,7 +147,7 @@ async fn sockets_of_other_programs_cannot_be_reached() {
     );
     gets_out_only_unconfined("unix", |_| script.clone()).await;
     for mut boxed in confining("unix with network").await {
-        boxed.network = true;
+        boxed.network = Network::All;
         assert_eq!(boxed.run(&script).await.out, "", "{}", boxed.sandbox.backend());
     }
 }

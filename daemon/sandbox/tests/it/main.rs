@@ -10,6 +10,7 @@ mod boxes;
 mod choice;
 mod containers;
 mod escape;
+mod hosts;
 mod lifetime;
 mod ordinary_user;
 mod promises;

@@ -63,7 +63,11 @@ async fn sh_02_what_runs_in_a_terminal_ends_with_it() {
     all.retain(|boxed| !boxed.is_container());
     all.push(open_air().await);
     for boxed in all {
-        let long = format!("8{}.{}", std::process::id(), u8::from(boxed.network));
+        let long = format!(
+            "8{}.{}",
+            std::process::id(),
+            u8::from(boxed.network == agentd_sandbox::Network::All)
+        );
         let script = format!("trap '' TERM HUP; setsid sleep {long} & echo up; wait");
         let command = boxed.command(&["bash", "-c", &script]);
         let (child, terminal) =

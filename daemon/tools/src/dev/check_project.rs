@@ -50,6 +50,8 @@ pub(crate) struct Arguments {
     kind: Option<Kind>,
     /// Longest run in seconds; left out: as long as may be.
     timeout_s: Option<u32>,
+    /// Hosts that it needs, such as crates.io or *.crates.io.
+    network: Option<Vec<String>>,
 }
 
 /// See the module.
@@ -128,7 +130,7 @@ impl CheckProject {
             cwd: arguments.path.as_deref(),
             // Builds and caches are written beside the sources.
             writes: true,
-            network: false,
+            network: arguments.network.as_deref().unwrap_or_default(),
             limits: self.limits.command,
         };
         let ready = Ready::of(&self.programs, ctx, wanted).await?;

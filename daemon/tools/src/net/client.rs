@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agentd_domain::{ToolResult, cut_line};
+use agentd_sandbox::address_refusal;
 use reqwest::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, LOCATION,
 };
@@ -22,7 +23,6 @@ use tokio::time::{Instant, timeout_at};
 
 use self::body::Body;
 use self::resolve::{Guard, Lookup, RefusedAddress, SystemLookup};
-use super::address;
 use super::plain::plain_line;
 use super::target::{AllowList, Target, Trust, refused};
 use crate::pdf::MAX_PDF;
@@ -148,7 +148,7 @@ impl Client {
         // The address of the connection itself: nothing that was resolved counts more.
         if target.trust == Trust::Public
             && let Some(address) = response.remote_addr()
-            && let Some(what) = address::refusal(address.ip())
+            && let Some(what) = address_refusal(address.ip())
         {
             return Err(refused(&target.host, what));
         }

@@ -3,12 +3,12 @@
 use std::net::IpAddr;
 
 use agentd_domain::{Action, Capabilities, ToolResult, cut_line};
+use agentd_sandbox::address_refusal;
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::address;
 use super::plain::plain_line;
 use super::service::{Service, not_as_planned, requests};
 use super::settings::IpLocationSettings;
@@ -66,7 +66,7 @@ impl IpLocation {
             None | Some("") => String::new(),
             Some(text) => {
                 let address: IpAddr = text.parse().map_err(|_no| invalid("no IP address"))?;
-                if let Some(what) = address::refusal(address) {
+                if let Some(what) = address_refusal(address) {
                     return Err(invalid(&format!("{what}, which is nowhere in particular")));
                 }
                 self.check_asks_of_any()?;

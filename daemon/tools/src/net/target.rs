@@ -3,9 +3,10 @@
 use std::net::IpAddr;
 
 use agentd_domain::{ToolResult, cut_line};
+use agentd_sandbox::address_refusal;
+pub(super) use agentd_sandbox::{AllowList, Trust};
 use url::{Host, Url};
 
-use super::address;
 use super::plain::plain_line;
 
 /// Longest URL in bytes.
@@ -13,43 +14,6 @@ const MAX_URL: usize = 4096;
 
 /// How much of a URL is shown, in characters.
 const MAX_SHOWN: usize = 300;
-
-/// How far a host is trusted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Trust {
-    /// As any host of the Internet: its addresses must be public.
-    Public,
-    /// The owner named it: it may be anywhere.
-    Named,
-}
-
-/// Hosts that the owner named.
-#[derive(Debug, Clone, Default)]
-pub(super) struct AllowList(Vec<(String, Option<u16>)>);
-
-impl AllowList {
-    pub(super) fn new(hosts: &[String]) -> Self {
-        Self(hosts.iter().map(|entry| split_port(entry)).collect())
-    }
-
-    fn holds(&self, host: &str, port: Option<u16>) -> bool {
-        self.0.iter().any(|(named, on)| named == host && (on.is_none() || *on == port))
-    }
-}
-
-/// `host`, `host:port`, `[v6]` or `[v6]:port`.
-fn split_port(entry: &str) -> (String, Option<u16>) {
-    let entry = entry.trim().to_ascii_lowercase();
-    let (host, port) = match entry.rsplit_once(':') {
-        // The colons of a bare IPv6 address are no ports.
-        Some((host, port)) if !host.contains(':') || host.ends_with(']') => {
-            (host.to_owned(), port.parse().ok())
-        }
-        _ => (entry.clone(), None),
-    };
-    let is_bare_v6 = host.contains(':') && !host.starts_with('[');
-    (if is_bare_v6 { format!("[{host}]") } else { host }, port)
-}
 
 /// A URL that may be asked.
 #[derive(Debug, Clone)]
@@ -99,7 +63,7 @@ impl Target {
             return Ok(Self { url, host, trust: Trust::Named });
         }
         match literal {
-            Some(address) => match address::refusal(address) {
+            Some(address) => match address_refusal(address) {
                 Some(what) => Err(refused(&host, what)),
                 None => Ok(Self { url, host, trust: Trust::Public }),
             },

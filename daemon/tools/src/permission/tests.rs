@@ -1,3 +1,4 @@
+mod hosts;
 mod later;
 
 use agentd_domain::{RuleScope, TimestampMs};
@@ -15,6 +16,7 @@ fn run(script: &str, confinement: Option<(bool, bool)>) -> Action {
                 backend: "test".to_owned(),
                 writes,
                 network,
+                hosts: Vec::new(),
             }),
         }],
     }
@@ -25,7 +27,7 @@ fn what_is_typed_into_a_terminal_is_never_understood_and_its_commands_can_be_for
     let typing = |text: &str, writes| {
         let argv = ["terminal", "abcd1", text, "enter"].map(str::to_owned).to_vec();
         let backend = "test".to_owned();
-        let confinement = Some(Confinement { backend, writes, network: false });
+        let confinement = Some(Confinement { backend, writes, network: false, hosts: Vec::new() });
         let targets = vec![ActionTarget::Run { argv, cwd: String::new(), confinement }];
         Action { summary: "type".to_owned(), targets }
     };

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use agentd_domain::{Action, ActionTarget, Confinement, ToolResult, cut_line};
 use agentd_sandbox::{
-    Backend, Child, Command, Limits, Profile, Programs, Sandbox, Terminal, TerminalSize,
+    Backend, Child, Command, Limits, Network, Profile, Programs, Sandbox, Terminal, TerminalSize,
 };
 
+use super::hosts;
 use super::limits::invalid;
 use super::running::{Bounds, Ended, run_to_its_end};
 use crate::{LiveOutput, ToolContext};
@@ -27,7 +28,8 @@ pub(crate) struct Wanted<'a> {
     /// Directory relative to the workspace.
     pub(crate) cwd: Option<&'a str>,
     pub(crate) writes: bool,
-    pub(crate) network: bool,
+    /// Hosts that it asks for; see [`hosts::network`].
+    pub(crate) network: &'a [String],
     pub(crate) limits: Limits,
 }
 
@@ -53,9 +55,15 @@ impl Ready {
         let cwd = directory(&ctx.workspace, cwd.unwrap_or("."))?;
         let sandbox =
             programs.sandbox().await.map_err(|missing| unavailable(&missing.to_string()))?;
+        let network = hosts::network(network, programs.policy(), &*sandbox)?;
         let confinement = match sandbox.backend() {
             Backend::None => None,
-            backend => Some(Confinement { backend: backend.name().to_owned(), writes, network }),
+            backend => Some(Confinement {
+                backend: backend.name().to_owned(),
+                writes,
+                network: network != Network::None,
+                hosts: hosts::hosts_of(&network),
+            }),
         };
         let target = ActionTarget::Run {
             argv: argv.clone(),

@@ -102,7 +102,7 @@ impl OcrImage {
         let path = format!("./{}", opened.place.to_string_lossy());
         let argv = ["tesseract", &path, "stdout", "-l", language].map(str::to_owned).to_vec();
         let limits = self.limits.command;
-        let wanted = Wanted { argv, cwd: None, writes: false, network: false, limits };
+        let wanted = Wanted { argv, cwd: None, writes: false, network: &[], limits };
         Ok((Ready::of(&self.programs, ctx, wanted).await?, opened.target()))
     }
 

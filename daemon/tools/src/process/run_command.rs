@@ -29,8 +29,8 @@ pub(crate) struct Arguments {
     timeout_s: Option<u32>,
     /// True: it changes no files.
     read_only: Option<bool>,
-    /// True: it needs the network.
-    network: Option<bool>,
+    /// Hosts that it needs, such as crates.io or *.crates.io; * alone: all of it.
+    network: Option<Vec<String>>,
     /// True: it goes on while you do other things.
     background: Option<bool>,
 }
@@ -106,7 +106,7 @@ impl RunCommand {
             argv: argv(arguments.command.as_ref(), arguments.argv.as_ref())?,
             cwd: arguments.cwd.as_deref(),
             writes: arguments.read_only != Some(true),
-            network: arguments.network == Some(true),
+            network: arguments.network.as_deref().unwrap_or_default(),
             limits: self.limits.command,
         };
         let time = if arguments.background == Some(true) {

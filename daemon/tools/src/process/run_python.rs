@@ -29,6 +29,8 @@ pub(crate) struct Arguments {
     code: String,
     /// Longest run in seconds, 1 to 120; 30 when left out.
     timeout_s: Option<u32>,
+    /// Hosts that it needs, such as pypi.org.
+    network: Option<Vec<String>>,
 }
 
 /// See the module.
@@ -46,8 +48,8 @@ impl TypedTool for RunPython {
         About {
             name: "run_python",
             description: "Runs Python code in a sandbox of its own and gives its output. It can read \
-                          the workspace but change nothing, has no network, no input and only \
-                          installed packages, and remembers nothing.",
+                          the workspace but change nothing, has no input and only installed \
+                          packages, and remembers nothing.",
             capabilities: Capabilities::PROCESS,
             aliases: &["python_executor", "execute_python", "toolkit_exec_python"],
         }
@@ -87,7 +89,7 @@ impl RunPython {
         ctx: &ToolContext,
         arguments: &Arguments,
     ) -> Result<(Ready, Duration), ToolResult> {
-        let Arguments { code, timeout_s } = arguments;
+        let Arguments { code, timeout_s, network } = arguments;
         if code.trim().is_empty() {
             return Err(invalid("code is empty.".to_owned()));
         }
@@ -100,8 +102,8 @@ impl RunPython {
         // Isolated: no variables, no packages of a user's home, no modules of the directory. What
         // is printed comes at once, so that it is there when the time is over.
         let argv = ["python3", "-I", "-B", "-u", "-c", code].map(str::to_owned).to_vec();
-        let wanted =
-            Wanted { argv, cwd: None, writes: false, network: false, limits: self.limits.script };
+        let network = network.as_deref().unwrap_or_default();
+        let wanted = Wanted { argv, cwd: None, writes: false, network, limits: self.limits.script };
         let time = self.limits.time(*timeout_s)?;
         Ok((Ready::of(&self.programs, ctx, wanted).await?, time))
     }

@@ -50,8 +50,8 @@ pub(crate) struct Arguments {
     cwd: Option<String>,
     /// For open: true: it changes no files.
     read_only: Option<bool>,
-    /// For open: true: it needs the network.
-    network: Option<bool>,
+    /// For open: hosts that it needs, such as crates.io or *.crates.io; * alone: all of it.
+    network: Option<Vec<String>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -167,7 +167,7 @@ impl TerminalTool {
             argv: SHELL.map(str::to_owned).to_vec(),
             cwd: arguments.cwd.as_deref(),
             writes: arguments.read_only != Some(true),
-            network: arguments.network == Some(true),
+            network: arguments.network.as_deref().unwrap_or_default(),
             limits: self.limits.command,
         };
         Ready::of(&self.programs, ctx, wanted).await

@@ -76,6 +76,16 @@ pub(crate) fn left_behind(text: &mut String, exit: &Exit) {
         let left = exit.left_running;
         line(text, &format!("[{left} of its processes still ran and were ended.]"));
     }
+    if !exit.refused_hosts.is_empty() {
+        let refused = exit.refused_hosts.join(", ");
+        line(
+            text,
+            &format!(
+                "[Hosts that it was not let through to: {refused}. Name what it needs in network; \
+                 addresses that are not public are refused in any case.]"
+            ),
+        );
+    }
     if !exit.run_later.is_empty() {
         let named: Vec<String> =
             exit.run_later.iter().take(MAX_NAMED).map(|path| path.display().to_string()).collect();

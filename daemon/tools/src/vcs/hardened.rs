@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agentd_domain::{ActionTarget, Confinement, ToolResult, cut_line};
-use agentd_sandbox::{Backend, Command, Limits, Profile, Programs, Sandbox};
+use agentd_sandbox::{Backend, Command, Limits, Network, Profile, Programs, Sandbox};
 
 use crate::LiveOutput;
 use crate::process::running::{Bounds, Ended, STOP_PATIENCE, run_to_its_end};
@@ -81,9 +81,12 @@ impl Git {
     pub(super) fn target(&self, argv: Vec<String>, writes: bool) -> ActionTarget {
         let confinement = match self.sandbox.backend() {
             Backend::None => None,
-            backend => {
-                Some(Confinement { backend: backend.name().to_owned(), writes, network: false })
-            }
+            backend => Some(Confinement {
+                backend: backend.name().to_owned(),
+                writes,
+                network: false,
+                hosts: Vec::new(),
+            }),
         };
         ActionTarget::Run { argv, cwd: String::new(), confinement }
     }
@@ -129,7 +132,7 @@ impl Git {
             workspace: workspace.to_owned(),
             cwd: ".".into(),
             profile,
-            network: false,
+            network: Network::None,
             limits: self.limits,
         };
         let unavailable = |what: &str| {

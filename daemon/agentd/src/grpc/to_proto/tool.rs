@@ -70,8 +70,8 @@ fn target(target: &ActionTarget) -> v1::ActionTarget {
         ActionTarget::Run { argv, cwd, confinement } => Target::Run(v1::RunTarget {
             argv,
             cwd,
-            confinement: confinement.map(|Confinement { backend, writes, network }| {
-                v1::Confinement { backend, writes, network }
+            confinement: confinement.map(|Confinement { backend, writes, network, hosts }| {
+                v1::Confinement { backend, writes, network, hosts }
             }),
         }),
         ActionTarget::Request { method, url, host } => {
