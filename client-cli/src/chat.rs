@@ -22,6 +22,7 @@ pub(crate) mod input;
 pub(crate) mod lines;
 mod models;
 mod own_turns;
+mod plan;
 mod position;
 mod queue;
 mod rows;

@@ -10,6 +10,7 @@ use agentd_shared::with_deadline;
 use super::conversation::Conversation;
 use super::editor_helper::with_vocabulary;
 use super::lines::{self, Tone};
+use super::plan;
 use super::slash::{self, Line, SlashCommand};
 use super::traced;
 use crate::app::rpc_failure;
@@ -262,6 +263,11 @@ impl Conversation<'_> {
                 let detail = sessions::show::fetch(&self.client, &self.session_id).await?;
                 let todo = lines::todo(&detail.todo.unwrap_or_default());
                 self.say(todo.lines().map(str::to_owned).collect());
+            }
+            SlashCommand::Plan => {
+                let detail = sessions::show::fetch(&self.client, &self.session_id).await?;
+                let plan = plan::plan(&detail.plan.unwrap_or_default());
+                self.say(plan.lines().map(str::to_owned).collect());
             }
             SlashCommand::Tools => self.show_tools(argument).await?,
             SlashCommand::Diff => self.show_changes().await?,

@@ -9,12 +9,13 @@ use agentd_shared::text::{human_duration, one_line};
 
 use agentd_shared::transcript::TurnMarker;
 
+use super::plan;
 use crate::approval_text::{self, visible};
 use crate::command::usage::cost_text;
 use crate::style;
 
 /// Columns for a text.
-const DETAIL_WIDTH: usize = 100;
+pub(super) const DETAIL_WIDTH: usize = 100;
 /// Columns for a name.
 const NAME_WIDTH: usize = 40;
 
@@ -134,6 +135,9 @@ pub(crate) fn notes(event: &v1::Event, me: &str) -> Option<Line> {
         }
         Body::TodoListChanged(changed) => {
             line(Tone::Dim, todo(&changed.list.clone().unwrap_or_default()))
+        }
+        Body::PlanChanged(changed) => {
+            line(Tone::Dim, plan::plan(&changed.plan.clone().unwrap_or_default()))
         }
         Body::PermissionModeChanged(changed) => line(
             Tone::Dim,

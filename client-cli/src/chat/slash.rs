@@ -35,6 +35,8 @@ pub(crate) enum SlashCommand {
     Usage,
     /// Shows what the session has set out to do.
     Todo,
+    /// Shows the session's plan.
+    Plan,
     /// Lists the tools, or shows one.
     Tools,
     /// Shows what tools have changed.
@@ -221,6 +223,7 @@ pub(crate) const TABLE: &[Entry] = &[
         "what this session has set out to do",
         Completes::Nothing,
     ),
+    entry(SlashCommand::Plan, &["plan"], "", "the plan of this session", Completes::Nothing),
     entry(
         SlashCommand::Tools,
         &["tools"],

@@ -5,6 +5,7 @@ use agentd_proto::v1::event::Body as Wire;
 use serde::Serialize;
 
 use super::approval::{RequestedView, ResolvedView};
+use super::plan::PlanView;
 use super::todo::TodoView;
 use super::tool::{CallFinishedView, CallStartedView};
 
@@ -95,6 +96,7 @@ enum Body<'a> {
         reminder: &'a str,
     },
     TodoListChanged(Option<TodoView<'a>>),
+    PlanChanged(Option<PlanView<'a>>),
     TurnSuspended {
         reason: String,
     },
@@ -265,6 +267,7 @@ impl<'a> From<&'a Wire> for Body<'a> {
             Wire::TodoListChanged(v1::TodoListChanged { list }) => {
                 Self::TodoListChanged(view(list.as_ref()))
             }
+            Wire::PlanChanged(v1::PlanChanged { plan }) => Self::PlanChanged(view(plan.as_ref())),
             Wire::TurnSuspended(v1::TurnSuspended { reason }) => {
                 Self::TurnSuspended { reason: super::suspend_reason(*reason) }
             }

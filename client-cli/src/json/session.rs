@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::approval::RequestedView;
 use super::event::{AuthorView, CostView, OriginView, ParticipantView, QuestionView, UsageView};
+use super::plan::PlanView;
 use super::todo::TodoView;
 
 /// A session as lists show it.
@@ -118,6 +119,7 @@ pub(crate) struct DetailView<'a> {
     open_questions: Vec<QuestionView<'a>>,
     participants: Vec<ParticipantView<'a>>,
     todo: Option<TodoView<'a>>,
+    plan: Option<PlanView<'a>>,
     open_approvals: Vec<RequestedView<'a>>,
 }
 
@@ -130,6 +132,7 @@ impl<'a> From<&'a v1::GetSessionResponse> for DetailView<'a> {
             participants,
             todo,
             open_approvals,
+            plan,
         } = detail;
         Self {
             session: session.as_ref().map(SessionView::from),
@@ -137,6 +140,7 @@ impl<'a> From<&'a v1::GetSessionResponse> for DetailView<'a> {
             open_questions: open_questions.iter().map(QuestionView::from).collect(),
             participants: participants.iter().map(ParticipantView::from).collect(),
             todo: todo.as_ref().map(TodoView::from),
+            plan: plan.as_ref().map(PlanView::from),
             open_approvals: open_approvals.iter().map(RequestedView::from).collect(),
         }
     }

@@ -5,6 +5,7 @@
 mod coding_task;
 mod command_line;
 mod inside;
+mod plans;
 mod remote;
 mod sandbox;
 mod scripts;

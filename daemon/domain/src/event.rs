@@ -14,7 +14,7 @@ use self::record::{BodyOfKind, Record};
 use crate::{
     Action, ApprovalRequested, ApprovalResolved, Author, CallId, CallMetrics, ClientMessageId,
     Cost, Effort, EffortChoice, ErrorReport, Evidence, ForkOrigin, InterruptReason, ItemId,
-    NativeBlocks, PermissionMode, PermissionModeChanged, PermissionRuleRevoked, Priority,
+    NativeBlocks, PermissionMode, PermissionModeChanged, PermissionRuleRevoked, Plan, Priority,
     QuestionId, QuestionKind, Seq, SuspendReason, TimestampMs, TodoList, ToolCall, ToolEffect,
     ToolImage, ToolResult, ToolStatus, TurnEnd, TurnId, Usage, UsagePurpose, WorkMode,
     WorkModeChanged,
@@ -191,6 +191,7 @@ bodies! {
     EffortChanged => "effort_changed",
     MessageExpired => "message_expired",
     TodoListChanged => "todo_list_changed",
+    PlanChanged => "plan_changed",
     ApprovalRequested => "approval_requested",
     ApprovalResolved => "approval_resolved",
     PermissionModeChanged => "permission_mode_changed",
@@ -542,7 +543,7 @@ impl ToolCallFinished {
             diff,
             exit_code,
             workspace_changed,
-            todo: _,
+            request: _,
             image,
         } = result;
         Self {
@@ -568,6 +569,13 @@ impl ToolCallFinished {
 pub struct TodoListChanged {
     /// The whole list.
     pub list: TodoList,
+}
+
+/// The session's plan is this from now on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanChanged {
+    /// The whole plan; without steps when it was given up.
+    pub plan: Plan,
 }
 
 /// The turn waits for an answer from any attached terminal.

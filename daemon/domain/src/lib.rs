@@ -14,6 +14,7 @@ mod event;
 mod id;
 mod native;
 mod permission;
+mod plan;
 mod port;
 mod priority;
 mod question;
@@ -37,8 +38,8 @@ pub use error::{ErrorKind, ErrorReport};
 pub use event::{
     AssistantMessage, AttemptRestarted, Completeness, ContextTrimmed, DecodeEventError, Delivery,
     EffortChanged, Event, EventBody, MessageAccepted, MessageExpired, MessageWithdrawn,
-    MessagesDelivered, ModelChanged, Notice, NoticeLevel, QuestionAnswered, QuestionAsked,
-    SessionCreated, SessionRenamed, TitleSource, TodoListChanged, ToolCallFinished,
+    MessagesDelivered, ModelChanged, Notice, NoticeLevel, PlanChanged, QuestionAnswered,
+    QuestionAsked, SessionCreated, SessionRenamed, TitleSource, TodoListChanged, ToolCallFinished,
     ToolCallStarted, TurnCompleted, TurnFailed, TurnInterrupted, TurnResumed, TurnStarted,
     TurnSuspended, UnknownEvent, UsageRecorded,
 };
@@ -50,6 +51,10 @@ pub use permission::{
     PathAccess, PermissionMode, PermissionRule, RuleEffect, RuleMatcher, RuleScope, WorkMode,
     host_matches,
 };
+pub use plan::{
+    NewStep, Plan, PlanCommand, PlanError, PlanStep, Proof, StepStatus, StepsError, TestCounts,
+    Trial, Verification,
+};
 pub use port::{Clock, IdSource};
 pub use priority::Priority;
 pub use question::{CHOICE_CONTINUE, CHOICE_STOP, QuestionKind};
@@ -57,8 +62,8 @@ pub use session::{ForkOrigin, SessionRecord, SessionStatus, Title, TitleError};
 pub use time::TimestampMs;
 pub use todo::{TodoItem, TodoList, TodoStatus};
 pub use tool::{
-    CallMetrics, Capabilities, Evidence, ResultSource, ToolCall, ToolEffect, ToolImage, ToolResult,
-    ToolSpec, ToolStatus,
+    CallMetrics, Capabilities, Evidence, ResultSource, SessionRequest, ToolCall, ToolEffect,
+    ToolImage, ToolResult, ToolSpec, ToolStatus,
 };
 pub use turn::{InterruptReason, SuspendReason, TurnEnd};
 pub use usage::{Cost, Usage, UsagePurpose, UsageSum};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CallId, TodoList};
+use crate::{CallId, PlanCommand, TodoList};
 
 /// A request of the model to run a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -173,6 +173,15 @@ impl std::fmt::Debug for ToolImage {
     }
 }
 
+/// What a call asks of its session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SessionRequest {
+    /// This is what it has set out to do from now on.
+    Todo(TodoList),
+    /// Something is to become of its plan.
+    Plan(PlanCommand),
+}
+
 /// What a tool gives back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolResult {
@@ -190,8 +199,8 @@ pub struct ToolResult {
     pub exit_code: Option<i32>,
     /// True when the workspace may have changed, also when the call failed.
     pub workspace_changed: bool,
-    /// What the session has set out to do from now on; none: that stays as it is.
-    pub todo: Option<Box<TodoList>>,
+    /// What the session is to do with what it keeps; none: nothing.
+    pub request: Option<Box<SessionRequest>>,
     /// A picture that the model sees beside the output, if it sees pictures.
     pub image: Option<Box<ToolImage>>,
 }
@@ -207,7 +216,7 @@ impl ToolResult {
             diff: Box::default(),
             exit_code: None,
             workspace_changed: false,
-            todo: None,
+            request: None,
             image: None,
         }
     }

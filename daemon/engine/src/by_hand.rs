@@ -380,7 +380,7 @@ async fn run(
         }
     };
     let _caller_does_not_read = timeout(FAREWELL, rest).await;
-    let result = if outcome.result.todo.is_some() {
+    let result = if outcome.result.request.is_some() {
         ToolResult::fatal(
             "NOT_BY_HAND",
             "Only a model in a session can set out to do something; nothing was changed.",

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{Engine, check_workspace};
 use crate::error::CommandError;
-use crate::session::{Draft, SessionState, SessionView, close_turn};
+use crate::session::{Draft, SessionState, SessionView, close_turn, interrupt_plan};
 
 /// Events that are committed together.
 const COPY_BATCH: usize = 500;
@@ -411,6 +411,7 @@ impl<'a> CopyBuilder<'a> {
                 by: Some(by.clone()),
             })
         }));
+        let drafts = interrupt_plan(&self.state, drafts);
         let at = self.engine.deps().clock.now();
         for Draft { turn_id, body } in drafts {
             let seq = self.state.record.last_seq.next();

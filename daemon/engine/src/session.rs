@@ -5,6 +5,7 @@ mod approvals;
 mod decide;
 mod live;
 mod load;
+mod plans;
 mod questions;
 mod state;
 mod subscriber;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use agentd_domain::{
-    ApprovalRequested, Author, Effort, ItemId, PermissionMode, PermissionRule, QuestionAsked,
+    ApprovalRequested, Author, Effort, ItemId, PermissionMode, PermissionRule, Plan, QuestionAsked,
     QuestionId, Seq, SessionId, SessionRecord, Title, TodoList, TurnId, WorkMode,
 };
 use tokio::sync::{mpsc, oneshot};
@@ -30,6 +31,7 @@ pub use decide::Submission;
 pub(crate) use decide::{Draft, OUTCOME_UNKNOWN, check_model_name, close_turn};
 pub(crate) use live::TextChannel;
 pub(crate) use load::{LOAD_PAGE, for_each_event};
+pub(crate) use plans::interrupt as interrupt_plan;
 pub use state::QueuedMessage;
 pub(crate) use state::{OpenCall, SessionState};
 pub use subscriber::{Delta, DeltaSource, Participant, StreamEnd};
@@ -65,6 +67,8 @@ pub struct SessionView {
     pub participants: Vec<Participant>,
     /// What it has set out to do.
     pub todo: TodoList,
+    /// Its plan; without steps when there is none.
+    pub plan: Plan,
     /// Calls that wait until somebody says whether they may run.
     pub open_approvals: Vec<ApprovalRequested>,
     /// Rules that hold in this session only.

@@ -13,6 +13,7 @@ mod loop_guard;
 mod outputs;
 mod overflow;
 mod people;
+mod plans;
 mod prompt;
 mod times;
 
@@ -20,8 +21,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use agentd_domain::{
-    CallId, ContextTrimmed, Effort, EffortChoice, ErrorReport, EventBody, ItemId, Seq, SessionId,
-    TurnEnd, TurnId,
+    CallId, ContextTrimmed, Effort, EffortChoice, ErrorReport, EventBody, ItemId, Plan,
+    PlanCommand, PlanError, Seq, SessionId, TurnEnd, TurnId,
 };
 use agentd_llm::LlmError;
 use agentd_tools::{Announcement, Answer, FileLedger, Question};
@@ -62,6 +63,8 @@ pub(crate) enum TurnReport {
     Keep(KeptConversation),
     /// What was kept is out of date: the next turn reads the log.
     Forget,
+    /// A call asks something of the plan. The answer is the plan that follows; nothing is recorded yet.
+    Plan { command: PlanCommand, reply: oneshot::Sender<Result<Plan, PlanError>> },
     /// A call has to be asked for.
     Ask { ask: Ask, reply: oneshot::Sender<Verdict> },
     /// A call asks the users something.

@@ -24,7 +24,7 @@ use crate::net::{
     weather::Weather,
 };
 use crate::pdf::PdfReader;
-use crate::planning::manage_todo_list::ManageTodoList;
+use crate::planning::{manage_plan::ManagePlan, manage_todo_list::ManageTodoList};
 use crate::process::{self, ProcessLimits, ocr_image::OcrImage};
 use crate::system::{os_info::OsInfo, query_packages::QueryPackages, time::Time};
 use crate::vcs::{git::GitRead, git_commit::GitCommit, user_settings};
@@ -60,6 +60,7 @@ pub(crate) fn tools(settings: BuiltinSettings) -> Vec<Arc<dyn Tool>> {
         tool(ListArchive { protected: protected.clone() }),
         tool(ListDir { protected: protected.clone() }),
         tool(LunarDate),
+        tool(ManagePlan),
         tool(ManageTodoList),
         tool(Notify { surroundings: Surroundings::of_process() }),
         tool(OsInfo),

@@ -3,3 +3,5 @@
 pub(crate) mod check_project;
 mod counts;
 mod project;
+
+pub use counts::count_tests;

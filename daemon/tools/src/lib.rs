@@ -33,6 +33,7 @@ mod tool;
 mod vcs;
 
 pub use builtin::{BuiltinSettings, PROCESS_TOOLS, process_tools};
+pub use dev::count_tests;
 pub use fs::{ChangedFile, CopyLimits, FileChange, FileChanges, FileLedger, NetDiff, UndoCopies};
 pub use live_output::LiveOutput;
 pub use net::{

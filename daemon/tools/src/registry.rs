@@ -320,6 +320,7 @@ mod tests {
                 "list_archive",
                 "list_dir",
                 "lunar_date",
+                "manage_plan",
                 "manage_todo_list",
                 "notify",
                 "os_info",

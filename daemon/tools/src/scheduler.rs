@@ -16,7 +16,8 @@ mod segments;
 use std::collections::HashMap;
 
 use agentd_domain::{
-    Action, CallMetrics, ResultSource, TodoList, ToolCall, ToolCallFinished, ToolResult, ToolStatus,
+    Action, CallMetrics, ResultSource, SessionRequest, ToolCall, ToolCallFinished, ToolResult,
+    ToolStatus,
 };
 use async_trait::async_trait;
 use futures_util::StreamExt as _;
@@ -106,8 +107,8 @@ pub trait CallHost: Sync {
 pub struct CallEnd {
     /// Its result.
     pub finished: ToolCallFinished,
-    /// What the session has set out to do from now on; none: that stays as it is.
-    pub todo: Option<TodoList>,
+    /// What it asks of its session; none: nothing.
+    pub request: Option<SessionRequest>,
 }
 
 /// What came of the calls of an answer.
@@ -173,7 +174,7 @@ fn skipped(call: &ToolCall, why: &str) -> CallEnd {
     let result = ToolResult::new(ToolStatus::Skipped, why, "TOOL_CALL_SKIPPED");
     let mut finished = ToolCallFinished::not_run(call, result);
     finished.metrics.source = ResultSource::NotRun;
-    CallEnd { finished, todo: None }
+    CallEnd { finished, request: None }
 }
 
 /// A call that was looked up.
@@ -313,7 +314,7 @@ impl Batch<'_> {
             |duration: std::time::Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         let small = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let name = call.name.clone();
-        let todo = result.todo.take().map(|list| *list);
+        let request = result.request.take().map(|request| *request);
         let mut finished =
             ToolCallFinished::of(call.call_id.clone(), name, result, output_bytes, millis(elapsed));
         finished.metrics = CallMetrics {
@@ -327,7 +328,7 @@ impl Batch<'_> {
             batch_size: small(self.size),
             parallel_width: small(width),
         };
-        CallEnd { finished, todo }
+        CallEnd { finished, request }
     }
 }
 

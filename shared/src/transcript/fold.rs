@@ -30,6 +30,11 @@ impl Transcript {
                 self.note(event, NoteKind::TodoListChanged { list });
                 Change::Session
             }
+            Body::PlanChanged(changed) => {
+                let plan = changed.plan.clone().unwrap_or_default();
+                self.note(event, NoteKind::PlanChanged { plan });
+                Change::Session
+            }
             Body::PermissionModeChanged(changed) => {
                 let (mode, by) = (changed.mode(), changed.by.clone());
                 self.permission_mode = mode;

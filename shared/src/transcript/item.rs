@@ -277,6 +277,11 @@ pub enum NoteKind {
         /// The whole list.
         list: v1::TodoList,
     },
+    /// The session's plan is this from now on.
+    PlanChanged {
+        /// The whole plan.
+        plan: v1::Plan,
+    },
     /// Another permission mode from the next call on.
     PermissionModeChanged {
         /// The mode.

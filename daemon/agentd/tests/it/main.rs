@@ -27,6 +27,7 @@ mod long_sessions;
 mod models;
 mod overload;
 mod permissions;
+mod plans;
 mod programs;
 mod queue;
 mod recovery;

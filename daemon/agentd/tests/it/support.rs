@@ -60,6 +60,7 @@ pub(crate) fn kind(body: &Body) -> &'static str {
         Body::EffortChanged(_) => "effort",
         Body::MessageExpired(_) => "expired",
         Body::TodoListChanged(_) => "todo",
+        Body::PlanChanged(_) => "plan",
         Body::Unknown(_) => "unknown",
         Body::ItemDelta(_) => "delta",
         Body::Presence(_) => "presence",

@@ -15,7 +15,7 @@ use agentd_domain::{
 use agentd_store::PartialMessage;
 
 use super::state::{SessionState, title_from_message};
-use super::{approvals, questions};
+use super::{approvals, plans, questions};
 use crate::config::AutoResume;
 use crate::error::CommandError;
 
@@ -166,7 +166,7 @@ pub(crate) fn start_turn(
     news: &[String],
 ) -> Option<Draft> {
     let next = state.next_message()?;
-    let notes = [unfinished_work(&state.todo), what_went_on(news)];
+    let notes = [unfinished_work(&state.todo), plans::reminder(&state.plan), what_went_on(news)];
     let notes: Vec<&str> =
         notes.iter().map(String::as_str).filter(|note| !note.is_empty()).collect();
     Some(Draft::of(

@@ -5,11 +5,14 @@ use std::sync::Arc;
 
 use agentd_domain::{
     ApprovalId, ApprovalRequested, ApprovalResolved, ApprovalScope, Author, ClientMessageId,
-    Completeness, Cost, Delivery, Event, EventBody, ItemId, PermissionRule, Priority,
+    Completeness, Cost, Delivery, Event, EventBody, ItemId, PermissionRule, Plan, Priority,
     QuestionAsked, QuestionId, RuleEffect, RuleScope, Seq, SessionId, SessionRecord, SessionStatus,
-    SuspendReason, TimestampMs, Title, TitleSource, TodoList, ToolCall, ToolEffect, TurnId, Usage,
+    SuspendReason, TimestampMs, Title, TitleSource, TodoList, ToolCall, ToolEffect, Trial, TurnId,
+    Usage,
 };
 use serde::{Deserialize, Serialize};
+
+use super::plans;
 
 /// What the log says about a session, without the conversation itself. Small, so that thousands of
 /// sessions fit in memory; requests read the conversation from the log.
@@ -29,6 +32,12 @@ pub(crate) struct SessionState {
     /// What it has set out to do.
     #[serde(default)]
     pub(crate) todo: TodoList,
+    /// Its plan.
+    #[serde(default)]
+    pub(crate) plan: Plan,
+    /// The last call of the turn that could have proven the plan's current step.
+    #[serde(default)]
+    pub(crate) trial: Option<Trial>,
     /// Approvals that were resolved last and who did so, so that a late answer learns it.
     #[serde(default)]
     pub(crate) resolved: Vec<(ApprovalId, Option<Author>)>,
@@ -143,6 +152,8 @@ impl SessionState {
             context_from: Seq(1),
             last_answered: None,
             todo: TodoList::default(),
+            plan: Plan::default(),
+            trial: None,
             resolved: Vec::new(),
             rules: Vec::new(),
         }
@@ -206,6 +217,7 @@ impl SessionState {
                 self.queue.retain(|queued| !delivered.item_ids.contains(&queued.item_id));
             }
             EventBody::TurnStarted(started) => {
+                self.trial = None;
                 let answered =
                     self.queue.iter().filter(|queued| started.item_ids.contains(&queued.item_id));
                 let (mut priority, mut script) = (None, None);
@@ -266,6 +278,7 @@ impl SessionState {
                 }
             }
             EventBody::ToolCallFinished(finished) => {
+                plans::tried(self, finished);
                 if let Some(turn) = &mut self.turn {
                     turn.open_calls.retain(|open| open.call.call_id != finished.call_id);
                 }
@@ -291,6 +304,7 @@ impl SessionState {
                 }
             }
             EventBody::TodoListChanged(changed) => self.todo.clone_from(&changed.list),
+            EventBody::PlanChanged(changed) => plans::changed(self, &changed.plan),
             EventBody::ContextTrimmed(trimmed) => self.context_from = trimmed.first_kept_seq,
             EventBody::AttemptRestarted(_) | EventBody::Notice(_) | EventBody::Unknown(_) => {}
         }
@@ -349,6 +363,7 @@ impl SessionState {
                 | EventBody::MessagesDelivered(_)
                 | EventBody::ContextTrimmed(_)
                 | EventBody::TodoListChanged(_)
+                | EventBody::PlanChanged(_)
                 | EventBody::Notice(_)
                 | EventBody::ApprovalRequested(_)
                 | EventBody::ApprovalResolved(_)

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use agentd_domain::{
-    Action, ErrorReport, EventBody, Notice, NoticeLevel, TodoListChanged, ToolCall,
+    Action, ErrorReport, EventBody, Notice, NoticeLevel, SessionRequest, TodoListChanged, ToolCall,
     ToolCallFinished, ToolCallStarted, ToolResult, ToolStatus,
 };
 use agentd_tools::{
@@ -194,11 +194,18 @@ impl CallHost for TurnHost<'_> {
     }
 
     async fn finished(&mut self, call: &ToolCall, end: CallEnd) -> Result<(), Ended> {
-        let CallEnd { mut finished, todo } = end;
+        let CallEnd { mut finished, request } = end;
         self.outputs.end(&call.call_id).await;
         if finished.metrics.attempts > 0 {
             self.task.deps.crash_points.pass("engine.tool_ran");
         }
+        let changed: Option<EventBody> = match request {
+            Some(SessionRequest::Todo(list)) => Some(TodoListChanged { list }.into()),
+            Some(SessionRequest::Plan(command)) => {
+                self.task.plan(command, &mut finished).await?.map(EventBody::from)
+            }
+            None => None,
+        };
         let verdict = self.guard.note(&call.name, &call.arguments_json, &finished.output);
         if let Verdict::Repeats(times) | Verdict::Stop(times) = verdict {
             finished.status = ToolStatus::Repeated;
@@ -206,7 +213,7 @@ impl CallHost for TurnHost<'_> {
         }
         let notice = self.charge(&mut finished);
         let mut steps: Vec<EventBody> = vec![finished.into()];
-        steps.extend(todo.map(|list| TodoListChanged { list }.into()));
+        steps.extend(changed);
         steps.extend(notice.map(EventBody::from));
         self.task.record(steps, self.conversation).await?;
         if let Verdict::Stop(times) = verdict {

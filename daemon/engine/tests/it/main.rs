@@ -20,6 +20,7 @@ mod lifecycle;
 mod native;
 mod overflow;
 mod permissions;
+mod plans;
 mod priorities;
 mod questions;
 mod retries;

@@ -1,5 +1,7 @@
 //! How many tests ran, as the programs that run them tell it.
 
+use agentd_domain::TestCounts;
+
 use super::project::CountedBy;
 
 /// Tests by what came of them.
@@ -16,6 +18,12 @@ impl Counts {
         self.failed += other.failed;
         self.skipped += other.skipped;
     }
+}
+
+/// Counts the tests that a program says it ran; none: it says nothing of tests, in a form that is known.
+pub fn count_tests(text: &str) -> Option<TestCounts> {
+    let Counts { passed, failed, skipped: _ } = counts(CountedBy::Any, text)?;
+    Some(TestCounts { passed, failed })
 }
 
 /// Reads the summaries in what a program wrote; none: it holds none that is known.

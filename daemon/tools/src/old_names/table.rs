@@ -8,7 +8,7 @@ const NO_DESKTOP: &str = "this daemon has no desktop: pages are read with fetch_
 const NO_MEMORY: &str = "there is no memory beyond the session; what should stay goes into a file";
 const NO_KNOWLEDGE: &str =
     "there is no index of the workspace: grep_files and glob_files search it as it is";
-const NO_PLANS: &str = "manage_todo_list keeps the steps of a task";
+const OTHER_PLANS: &str = "manage_plan keeps a plan (create, begin, done, fail, replan, show, drop); find_tools describes it";
 const NO_AGENTS: &str = "there are no other agents: do the steps one after the other";
 const NO_SETTINGS: &str =
     "models and settings are the user's: `agentctl models`, `agentctl config`";
@@ -63,8 +63,11 @@ pub(crate) const OLD_NAMES: &[(&str, Meaning)] = &[
     ("toolkit_ocr", Depends(shapes::ocr)),
     ("toolkit_parallel_subtasks", Nothing(NO_AGENTS)),
     ("toolkit_pkg", Depends(shapes::packages)),
-    ("toolkit_plan", Nothing(NO_PLANS)),
-    ("toolkit_proactive", Nothing(NO_PLANS)),
+    ("toolkit_plan", Nothing(OTHER_PLANS)),
+    (
+        "toolkit_proactive",
+        Nothing("manage_todo_list and manage_plan keep what a session has to do"),
+    ),
     ("toolkit_prompt_evolve", Nothing(NO_EVOLUTION)),
     ("toolkit_query_chat_history", Nothing("`agentctl sessions` finds and shows other sessions")),
     ("toolkit_question", Depends(shapes::question)),
@@ -87,7 +90,7 @@ pub(crate) const OLD_NAMES: &[(&str, Meaning)] = &[
     ),
     ("toolkit_stream_save", Nothing("write_file writes a file, and edit_file adds to it")),
     ("toolkit_sudo_gui", Nothing("commands have no more rights than the daemon; ask the user")),
-    ("toolkit_task_resume", Nothing(NO_PLANS)),
+    ("toolkit_task_resume", Nothing(OTHER_PLANS)),
     ("toolkit_test_gui", Nothing(NO_DESKTOP)),
     ("toolkit_todo", Depends(shapes::todo)),
     ("toolkit_toggle_reasoning", Nothing("how long a model reasons is the user's: /effort")),
@@ -98,12 +101,12 @@ pub(crate) const OLD_NAMES: &[(&str, Meaning)] = &[
     ("run_powershell", Nothing("there is no PowerShell: run_command runs bash")),
     ("search_knowledge_base", Nothing(NO_KNOWLEDGE)),
     // S1.
-    ("createPlan", Nothing(NO_PLANS)),
+    ("createPlan", Nothing(OTHER_PLANS)),
     ("lintFile", Depends(shapes::lint)),
     ("lintFiles", Depends(shapes::lint)),
     ("searchContent", Is("grep_files")),
     ("think", Nothing("think in your answer")),
-    ("updatePlanStep", Nothing(NO_PLANS)),
+    ("updatePlanStep", Nothing(OTHER_PLANS)),
     // S3.
     ("search", Is("search_web")),
 ];

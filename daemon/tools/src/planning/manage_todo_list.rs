@@ -1,7 +1,9 @@
 //! The list of what is to be done. The tool only checks it: the session keeps it and shows it to all
 //! terminals (spec h.6).
 
-use agentd_domain::{Action, Capabilities, TodoItem, TodoList, TodoStatus, ToolResult};
+use agentd_domain::{
+    Action, Capabilities, SessionRequest, TodoItem, TodoList, TodoStatus, ToolResult,
+};
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -49,7 +51,7 @@ impl TypedTool for ManageTodoList {
             name: "manage_todo_list",
             description: "Keeps the steps of a longer task, which the user sees. Give the whole list \
                           before you begin and whenever a step begins or is done. Not for one or two \
-                          steps.",
+                          steps. manage_plan is for steps to be proven.",
             // It sets what the session keeps; to set it again changes nothing.
             capabilities: Capabilities {
                 parallel_safe: false,
@@ -88,6 +90,7 @@ impl TypedTool for ManageTodoList {
         if running > 1 {
             output += " One step at most is running: the first stays so, the others are pending.";
         }
-        ToolResult { todo: Some(Box::new(list)), ..ToolResult::success(output) }
+        let request = Some(Box::new(SessionRequest::Todo(list)));
+        ToolResult { request, ..ToolResult::success(output) }
     }
 }

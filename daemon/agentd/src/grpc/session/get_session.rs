@@ -17,6 +17,7 @@ pub(super) async fn handle(
         queue: view.queue.iter().map(to_proto::queued_message).collect(),
         open_questions: view.open_questions.iter().map(to_proto::question_asked).collect(),
         todo: Some(to_proto::todo_list(&view.todo)),
+        plan: Some(to_proto::plan(&view.plan)),
         open_approvals: view.open_approvals.iter().map(to_proto::approval_requested).collect(),
         participants: view.participants.iter().map(to_proto::participant).collect(),
     })

@@ -12,7 +12,7 @@ use agentd_proto::v1;
 use v1::event::Body;
 
 use super::session::participant;
-use super::{item, permission, todo, tool};
+use super::{item, permission, plan, todo, tool};
 
 pub(crate) fn event(event: &Event) -> v1::Event {
     let Event { seq, at, turn_id, body } = event;
@@ -204,6 +204,9 @@ fn body(body: &EventBody) -> Body {
         }
         EventBody::ToolCallStarted(started) => Body::ToolCallStarted(tool::started(started)),
         EventBody::ToolCallFinished(finished) => Body::ToolCallFinished(tool::finished(finished)),
+        EventBody::PlanChanged(changed) => {
+            Body::PlanChanged(v1::PlanChanged { plan: Some(plan(&changed.plan)) })
+        }
         EventBody::TodoListChanged(changed) => {
             Body::TodoListChanged(v1::TodoListChanged { list: Some(todo::list(&changed.list)) })
         }

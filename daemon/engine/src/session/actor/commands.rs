@@ -16,6 +16,7 @@ use crate::by_hand::SessionPlace;
 use crate::error::CommandError;
 use crate::session::approvals::{self, Standing};
 use crate::session::decide::{self, Draft};
+use crate::session::plans;
 use crate::session::{Command, Reply, SessionUpdate, SessionView, Submission, Submitted};
 use crate::usage::ledger;
 
@@ -108,6 +109,7 @@ impl Actor {
         let limits = (config.queue_limit, config.message_max_bytes);
         let drafts =
             decide::submit(&self.state, submission, item_id, self.deps.clock.now(), limits)?;
+        let drafts = plans::interrupt(&self.state, drafts);
         let at = drafts
             .iter()
             .position(|draft| matches!(draft.body, EventBody::MessageAccepted(_)))
@@ -189,6 +191,7 @@ impl Actor {
                 .collect(),
             participants: self.participants(),
             todo: self.state.todo.clone(),
+            plan: self.state.plan.clone(),
             rules: self.state.rules.clone(),
             open_approvals: self
                 .state

@@ -12,6 +12,7 @@ use crate::error::CommandError;
 use crate::session::approvals;
 use crate::session::decide::{self, Draft};
 use crate::session::load;
+use crate::session::plans;
 use crate::session::questions;
 use crate::session::state::SessionState;
 use crate::usage::ledger;
@@ -27,6 +28,7 @@ impl Actor {
         if drafts.is_empty() && writes.is_empty() {
             return Ok(first);
         }
+        let drafts = plans::interrupt(&self.state, drafts);
         let events = self.number(&drafts);
         let mut next = self.state.clone();
         for event in &events {

@@ -13,6 +13,7 @@ use super::{Actor, Running};
 use crate::session::OpenCall;
 use crate::session::decide::{self, Draft, NextStep};
 use crate::session::live::LiveItem;
+use crate::session::plans;
 use crate::slots::SlotRequest;
 use crate::turn::{self, Times, TurnReport, TurnTask};
 use crate::usage::Used;
@@ -165,6 +166,9 @@ impl Actor {
                 if let Some(done) = done {
                     let _cancelled = done.send(recorded.map(|_seq| ()));
                 }
+            }
+            TurnReport::Plan { command, reply } => {
+                let _cancelled = reply.send(plans::answer(&self.state, command));
             }
             TurnReport::Ask { ask, reply } => self.ask(ask, reply).await,
             TurnReport::Question { question, reply } => self.question(question, reply).await,

@@ -1,0 +1,112 @@
+//! The plan of a session, as lines.
+
+use agentd_proto::v1;
+use agentd_shared::text::one_line;
+
+use super::lines::DETAIL_WIDTH;
+
+/// Columns for why a step failed, or for what proved it.
+const REASON_WIDTH: usize = 60;
+
+/// The plan, a line for each step.
+pub(super) fn plan(plan: &v1::Plan) -> String {
+    let v1::Plan { goal, steps, replans, replans_limit, revision: _ } = plan;
+    if steps.is_empty() {
+        return "◆ there is no plan".to_owned();
+    }
+    let is_done = |step: &&v1::PlanStep| step.status() == v1::PlanStepStatus::Done;
+    let done = steps.iter().filter(is_done).count();
+    let anew = match replans {
+        0 => String::new(),
+        replans => format!(", planned anew {replans} of {replans_limit} times"),
+    };
+    let heading =
+        format!("◆ plan: {}: {done} of {} done{anew}", one_line(goal, DETAIL_WIDTH), steps.len());
+    std::iter::once(heading).chain(steps.iter().map(step)).collect::<Vec<_>>().join("\n")
+}
+
+fn step(step: &v1::PlanStep) -> String {
+    let proof = step.proof.clone().unwrap_or_default();
+    let verify = step.verify.clone().unwrap_or_default();
+    let wanted = match verify.text.as_str() {
+        "" => verify.tool.clone(),
+        text => format!("{} {text}", verify.tool),
+    };
+    let (mark, more) = match step.status() {
+        v1::PlanStepStatus::Done => ('✓', format!("{}: {}", proof.tool, proof.summary)),
+        v1::PlanStepStatus::Running => ('▸', format!("to be proven by {wanted}")),
+        v1::PlanStepStatus::Failed => ('✗', step.note.clone()),
+        v1::PlanStepStatus::Interrupted => ('‖', "interrupted".to_owned()),
+        v1::PlanStepStatus::Pending | v1::PlanStepStatus::Unspecified
+            if step.waits_for.is_empty() =>
+        {
+            ('·', String::new())
+        }
+        v1::PlanStepStatus::Pending | v1::PlanStepStatus::Unspecified => {
+            ('·', format!("after {}", step.waits_for.join(", ")))
+        }
+    };
+    let more = match one_line(&more, REASON_WIDTH) {
+        more if more.is_empty() => more,
+        more => format!(" ({more})"),
+    };
+    format!(
+        "  {mark} {}: {}{more}",
+        one_line(&step.id, 32),
+        one_line(&step.objective, DETAIL_WIDTH)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step_of(id: &str, status: v1::PlanStepStatus) -> v1::PlanStep {
+        v1::PlanStep {
+            id: id.into(),
+            objective: format!("do\n{id}"),
+            verify: Some(v1::PlanVerification { tool: "run_command".into(), text: "make".into() }),
+            status: status.into(),
+            ..Default::default()
+        }
+    }
+
+    #[test]
+    fn a_plan_is_shown_whole_with_what_proved_its_steps() {
+        let proof = v1::PlanProof {
+            call_id: "c1".into(),
+            tool: "run_command".into(),
+            summary: "exit code 0, 3 tests passed, 0 failed".into(),
+        };
+        let shown = plan(&v1::Plan {
+            goal: "fix\u{1b}[2J".into(),
+            steps: vec![
+                v1::PlanStep { proof: Some(proof), ..step_of("a", v1::PlanStepStatus::Done) },
+                step_of("b", v1::PlanStepStatus::Running),
+                v1::PlanStep {
+                    note: "no\nmake".into(),
+                    ..step_of("c", v1::PlanStepStatus::Failed)
+                },
+                step_of("d", v1::PlanStepStatus::Interrupted),
+                step_of("e", v1::PlanStepStatus::Pending),
+                v1::PlanStep {
+                    waits_for: vec!["b".into(), "e".into()],
+                    ..step_of("f", v1::PlanStepStatus::Pending)
+                },
+            ],
+            replans: 2,
+            replans_limit: 5,
+            revision: 9,
+        });
+        let expect = "\
+◆ plan: fix\\u{1b}[2J: 1 of 6 done, planned anew 2 of 5 times
+  ✓ a: do a (run_command: exit code 0, 3 tests passed, 0 failed)
+  ▸ b: do b (to be proven by run_command make)
+  ✗ c: do c (no make)
+  ‖ d: do d (interrupted)
+  · e: do e
+  · f: do f (after b, e)";
+        assert_eq!(shown, expect);
+        assert_eq!(plan(&v1::Plan::default()), "◆ there is no plan");
+    }
+}
