@@ -14,11 +14,14 @@ mod measure;
 mod model;
 mod replay;
 mod report;
+mod round;
+mod search;
 mod sessions;
 mod start;
 mod stream;
 mod submit;
 mod terminal;
+mod tools;
 mod turn;
 
 use std::path::PathBuf;
@@ -43,6 +46,8 @@ const BENCHMARKS: &[(&str, Run)] = &[
     ("sessions", || Box::pin(sessions::run())),
     ("replay", || Box::pin(replay::run())),
     ("submit", || Box::pin(submit::run())),
+    ("tools", || Box::pin(tools::run())),
+    ("search", || Box::pin(search::run())),
 ];
 
 struct Arguments {

@@ -1,6 +1,7 @@
 //! A terminal: commands on one connection, one stream on another, as real clients do it.
 
 use std::collections::VecDeque;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use agentd_proto::v1;
@@ -31,7 +32,15 @@ impl Terminal {
     }
 
     pub(crate) async fn create_session(&self) -> anyhow::Result<String> {
-        let request = v1::CreateSessionRequest::default();
+        self.created(v1::CreateSessionRequest::default()).await
+    }
+
+    pub(crate) async fn create_session_in(&self, workspace: &Path) -> anyhow::Result<String> {
+        let workspace = workspace.to_str().context("a path of UTF-8")?.to_owned();
+        self.created(v1::CreateSessionRequest { workspace, ..Default::default() }).await
+    }
+
+    async fn created(&self, request: v1::CreateSessionRequest) -> anyhow::Result<String> {
         let created = self.client.session().create_session(request).await?.into_inner();
         Ok(created.session.context("a session")?.session_id)
     }
