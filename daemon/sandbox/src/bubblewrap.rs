@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use crate::inside::{Confinement, Files, Modes, Paths, Sockets};
 use crate::launch::Launch;
 use crate::place::{ETC, Place, SYSTEM};
-use crate::{Command, Network, Policy, Profile, protected};
+use crate::protected::{self, Mount};
+use crate::{Command, Network, Policy, Profile};
 
 /// Where the helper is inside.
 const HELPER: &str = "/run/agentd-sandbox";
@@ -51,15 +52,12 @@ pub(crate) fn launch(program: &Path, command: &Command, policy: &Policy, place: 
     let workspace = &place.workspace;
     match command.profile {
         Profile::ReadOnly => words.mount("--ro-bind", workspace, workspace),
-        Profile::WorkspaceWrite => {
+        Profile::WorkspaceWrite | Profile::GitWrite => {
             words.mount("--bind", workspace, workspace);
-            for holder in protected::present(workspace, protected::HOLDERS) {
-                words.mount("--bind", &holder, &holder);
-            }
-            for path in protected::run_later(workspace) {
-                words.mount("--ro-bind", &path, &path);
-            }
         }
+    }
+    for Mount { path, is_read_only } in protected::mounts(workspace, command.profile) {
+        words.mount(if is_read_only { "--ro-bind" } else { "--bind" }, &path, &path);
     }
     for hidden in &place.hidden {
         if hidden.is_dir() {
@@ -86,7 +84,7 @@ pub(crate) fn launch(program: &Path, command: &Command, policy: &Policy, place: 
 /// its supervisor, and from parts of the kernel that no build needs.
 fn inside(command: &Command, place: &Place) -> Confinement {
     let mut write: Vec<PathBuf> = vec![TEMPORARY.into(), "/dev".into()];
-    if command.profile == Profile::WorkspaceWrite {
+    if command.profile != Profile::ReadOnly {
         write.push(place.workspace.clone());
     }
     Confinement {

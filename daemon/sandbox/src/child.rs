@@ -86,7 +86,7 @@ impl Child {
             Run::Process(run) => run.wait().await?,
             Run::Container(run) => run.wait().await?,
         };
-        let run_later = Look::at(&self.workspace).changed_since(&self.look);
+        let run_later = Look::taken(&self.workspace).await.changed_since(&self.look);
         let Ended { code, signal, left_running, limits_met } = ended;
         let refused_hosts = self.egress.as_ref().map(Egress::refused).unwrap_or_default();
         Ok(Exit { code, signal, left_running, run_later, limits_met, refused_hosts })

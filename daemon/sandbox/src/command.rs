@@ -31,8 +31,11 @@ pub struct Command {
 pub enum Profile {
     /// Read it.
     ReadOnly,
-    /// Read and change it, but for files that others run later, such as git hooks.
+    /// Read and change it, but for files that others run later, such as shell and CI files, and for
+    /// git's own: one file among them is enough to make git run a program outside.
     WorkspaceWrite,
+    /// The same for git itself, which changes its own files, but for its settings and hooks.
+    GitWrite,
 }
 
 /// What a program may use up. Memory, address space and CPU time are per process; the number of

@@ -15,11 +15,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use bollard::models::ImageInspect;
 use bollard::query_parameters::{
     AttachContainerOptionsBuilder, CreateContainerOptions, ListContainersOptionsBuilder,
     RemoveContainerOptionsBuilder,
 };
 use bollard::{API_DEFAULT_VERSION, Docker};
+use tokio::runtime::Handle;
 
 pub(crate) use self::run::ContainerRun;
 use crate::child::Run;
@@ -30,6 +32,10 @@ use crate::{Accounting, Backend, Child, Command, Network, Policy, Sandbox, owner
 
 /// Longest wait for an answer of the engine, but for that to the question when a container ends.
 const ANSWER: Duration = Duration::from_secs(20);
+
+/// Pauses before each try to remove a container: an engine may be restarting.
+const REMOVAL_PAUSES: [Duration; 4] =
+    [Duration::ZERO, Duration::from_secs(2), Duration::from_secs(20), Duration::from_secs(120)];
 
 /// Longest run of a container.
 const LONGEST_RUN: Duration = Duration::from_secs(24 * 60 * 60);
@@ -57,8 +63,27 @@ pub struct ContainerSettings {
 pub(crate) struct Containers {
     engine: Docker,
     image: String,
+    brought: Brought,
     owner: String,
     policy: Policy,
+}
+
+/// What an image would bring into its containers beside its files.
+#[derive(Debug, Default)]
+struct Brought {
+    /// Names of variables.
+    variables: Vec<String>,
+    /// Directories that would lie on the disk.
+    volumes: Vec<String>,
+}
+
+impl Brought {
+    fn by(image: ImageInspect) -> Self {
+        let config = image.config.unwrap_or_default();
+        let name = |variable: &String| variable.split('=').next().unwrap_or_default().to_owned();
+        let variables = config.env.unwrap_or_default().iter().map(name).collect();
+        Self { variables, volumes: config.volumes.unwrap_or_default() }
+    }
 }
 
 impl Containers {
@@ -79,13 +104,12 @@ impl Containers {
             .negotiate_version()
             .await
             .map_err(|error| (format!("the engine at {place}: {}", told(&error)), true))?;
-        if let Err(error) = engine.inspect_image(image).await {
-            let missing = format!("the image {image} cannot be used: {}", told(&error));
-            return Err((missing, false));
-        }
+        let brought = engine.inspect_image(image).await.map(Brought::by).map_err(|error| {
+            (format!("the image {image} cannot be used: {}", told(&error)), false)
+        })?;
         let owner = owner::own().ok_or(("/proc does not tell who this is".to_owned(), true))?;
         let image = image.clone();
-        let containers = Self { engine, image, owner, policy: policy.clone() };
+        let containers = Self { engine, image, brought, owner, policy: policy.clone() };
         containers.remove_leftovers().await.map_err(|error| (told(&error), true))?;
         Ok(containers)
     }
@@ -94,15 +118,19 @@ impl Containers {
         let filters = HashMap::from([("label", vec![LABEL])]);
         let options = ListContainersOptionsBuilder::default().all(true).filters(&filters).build();
         let all = self.engine.list_containers(Some(options)).await?;
-        for container in all.into_iter().take(MAX_LEFTOVERS) {
+        let left = all.into_iter().filter_map(|container| {
             let label = container.labels.as_ref().and_then(|labels| labels.get(LABEL));
-            let Some(id) = container.id.filter(|_| label.is_some_and(|it| owner::is_gone(it)))
-            else {
-                continue;
-            };
-            tracing::info!(container = id, "what a daemon has left is ended and removed");
-            remove(&self.engine, &id).await;
-        }
+            container.id.filter(|_| label.is_some_and(|it| owner::is_gone(it)))
+        });
+        let left: Vec<String> = left.take(MAX_LEFTOVERS).collect();
+        let engine = self.engine.clone();
+        // Nobody waits for it, so that many do not keep the daemon from its work.
+        drop(Handle::current().spawn(async move {
+            for id in left {
+                tracing::info!(container = id, "what a daemon has left is ended and removed");
+                remove(&engine, &id).await;
+            }
+        }));
         Ok(())
     }
 }
@@ -124,13 +152,18 @@ impl Sandbox for Containers {
         let (place, identity) = launch::check(command, &self.policy)?;
         launch::not_root(&place, identity)?;
         let identity = identity.unwrap_or_else(Identity::own);
-        let look = Look::at(&place.workspace);
+        let look = Look::taken(&place.workspace).await;
         let wrong =
             |error: bollard::errors::Error| SpawnError::Start(io::Error::other(told(&error)));
         let config = body::of(self, command, &place, identity);
-        let made = self.engine.create_container(None::<CreateContainerOptions>, config).await;
-        // From here on it is removed, whatever happens.
-        let mut run = ContainerRun::of(&self.engine, made.map_err(wrong)?.id);
+        let engine = self.engine.clone();
+        // On its own, so that it is removed even when nobody waits for it any more.
+        let making = Handle::current().spawn(async move {
+            let made = engine.create_container(None::<CreateContainerOptions>, config).await?;
+            Ok::<_, bollard::errors::Error>(ContainerRun::of(&engine, made.id))
+        });
+        let broke_off = |error| SpawnError::Start(io::Error::other(error));
+        let mut run = making.await.map_err(broke_off)?.map_err(wrong)?;
         let attach = AttachContainerOptionsBuilder::default()
             .stdin(true)
             .stdout(true)
@@ -153,14 +186,18 @@ impl Sandbox for Containers {
 
 /// Removes a container, and ends it if it runs.
 async fn remove(engine: &Docker, id: &str) {
-    let options = RemoveContainerOptionsBuilder::default().force(true).v(true).build();
-    if let Err(error) = engine.remove_container(id, Some(options)).await {
-        let is_gone = matches!(
-            &error,
-            bollard::errors::Error::DockerResponseServerError { status_code: 404 | 409, .. }
-        );
-        if !is_gone {
-            tracing::warn!(container = id, error = told(&error), "a container cannot be removed");
+    for pause in REMOVAL_PAUSES {
+        tokio::time::sleep(pause).await;
+        let options = RemoveContainerOptionsBuilder::default().force(true).v(true).build();
+        match engine.remove_container(id, Some(options)).await {
+            Ok(()) => return,
+            Err(bollard::errors::Error::DockerResponseServerError {
+                status_code: 404 | 409,
+                ..
+            }) => return,
+            Err(error) => {
+                tracing::warn!(container = id, error = told(&error), "a container was not removed");
+            }
         }
     }
 }

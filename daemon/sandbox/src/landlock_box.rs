@@ -38,7 +38,7 @@ pub(crate) fn launch(
     write.push(scratch.path().to_owned());
     match command.profile {
         Profile::ReadOnly => read.push(place.workspace.clone()),
-        Profile::WorkspaceWrite => write.push(place.workspace.clone()),
+        Profile::WorkspaceWrite | Profile::GitWrite => write.push(place.workspace.clone()),
     }
     let inside = Confinement {
         cwd: place.cwd.clone(),
@@ -53,7 +53,7 @@ pub(crate) fn launch(
         // Modes are not held by Landlock.
         modes: match command.profile {
             Profile::ReadOnly => Modes::Kept,
-            Profile::WorkspaceWrite => Modes::Free,
+            Profile::WorkspaceWrite | Profile::GitWrite => Modes::Free,
         },
         counts_own_processes: false,
         egress: false,

@@ -223,7 +223,7 @@ pub(crate) async fn start(
         // This also leaves root's groups.
         outer.uid(uid).gid(gid);
     }
-    let look = Look::at(&place.workspace);
+    let look = Look::taken(&place.workspace).await;
     let mut process = spawner.spawn(outer).await?;
     if let Some(group) = &group {
         group.take_in(process.id().ok_or_else(|| io::Error::other("it ended at once"))?)?;

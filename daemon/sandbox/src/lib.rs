@@ -48,5 +48,6 @@ pub use output::Output;
 pub use programs::{Known, Programs};
 pub use promise::{Promise, Unpromised};
 pub use proof::{Attempts, Verdict, attempt, prove};
+pub use protected::runs_later;
 pub use sandbox::{Backend, Choice, Missing, Policy, Sandbox, Unavailable, choose};
 pub use terminal::{Terminal, TerminalSize};

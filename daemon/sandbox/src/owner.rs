@@ -1,7 +1,13 @@
 //! Whose something is that may outlive a process: a name for one process of this machine, which no
-//! other ever has.
+//! other ever has, and for the program in it, which an upgrade exchanges.
 
+use std::collections::hash_map::RandomState;
 use std::fs;
+use std::hash::BuildHasher as _;
+use std::sync::OnceLock;
+
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
 
 /// When a process was started, in the kernel's ticks: with the id it stands for one process.
 pub(crate) fn started(pid: u32) -> Option<u64> {
@@ -17,10 +23,17 @@ fn world() -> Option<String> {
     Some(format!("{}/{}", boot.trim(), ids.display()))
 }
 
+/// What the program in this process was started as, unlike the one before an upgrade.
+fn program() -> &'static str {
+    static PROGRAM: OnceLock<String> = OnceLock::new();
+    // The hasher's keys are random.
+    PROGRAM.get_or_init(|| format!("{:x}", RandomState::new().hash_one("program")))
+}
+
 /// The name of this process; none where the system does not tell.
 pub(crate) fn own() -> Option<String> {
     let pid = std::process::id();
-    Some(format!("{}/{pid}/{}", world()?, started(pid)?))
+    Some(format!("{}/{pid}/{}/{}", world()?, started(pid)?, program()))
 }
 
 /// True when the process with this name is surely no more.
@@ -29,15 +42,25 @@ pub(crate) fn is_gone(name: &str) -> bool {
     let Some(own) = world() else { return false };
     if !own.starts_with(&format!("{boot}/")) {
         // Of another boot, if it is a name of ours at all.
-        return rest.split('/').count() == 3;
+        return rest.split('/').count() == 4;
     }
-    let mut parts = rest.split('/');
-    let (Some(ids), Some(pid), Some(start)) = (parts.next(), parts.next(), parts.next()) else {
-        return false;
-    };
-    let (Ok(pid), Ok(start)) = (pid.parse(), start.parse()) else { return false };
-    // Another numbering: nobody here can tell.
-    own.ends_with(ids) && started(pid) != Some(start)
+    let parts: Vec<&str> = rest.split('/').collect();
+    let &[ids, pid, start, of_program] = parts.as_slice() else { return false };
+    let (Ok(pid), Ok(start)) = (pid.parse(), start.parse::<u64>()) else { return false };
+    // In another numbering nobody here can tell.
+    own.ends_with(ids) && is_over(pid, start, of_program)
+}
+
+fn is_over(pid: u32, start: u64, of_program: &str) -> bool {
+    match started(pid) {
+        Some(now) if now == start => pid == std::process::id() && of_program != program(),
+        Some(_of_another) => true,
+        // /proc may show only a user's own processes.
+        None => i32::try_from(pid)
+            .ok()
+            .and_then(Pid::from_raw)
+            .is_some_and(|pid| test_kill_process(pid) == Err(Errno::SRCH)),
+    }
 }
 
 #[cfg(test)]
@@ -48,8 +71,12 @@ mod tests {
     fn a_process_that_is_no_more_is_known_and_what_is_not_known_is_left_alone() {
         let own = own().expect("it runs");
         assert!(!is_gone(&own));
-        let (before, _) = own.rsplit_once('/').expect("a start");
-        assert!(is_gone(&format!("{before}/1")), "the id belongs to another by now");
+        let (process, program) = own.rsplit_once('/').expect("a program");
+        assert!(is_gone(&format!("{process}/1")), "it was exchanged since");
+        let (before, _) = process.rsplit_once('/').expect("a start");
+        assert!(is_gone(&format!("{before}/1/{program}")), "the id belongs to another by now");
+        let (ids, _) = before.rsplit_once('/').expect("an id");
+        assert!(is_gone(&format!("{ids}/4194304/1/x")), "no process has this id");
         let (_, rest) = own.split_once('/').expect("a boot");
         assert!(is_gone(&format!("another-boot/{rest}")));
         for unknown in ["", "x", "a/b", &format!("{own}x"), &own.replace("pid:[", "pid:[9")] {

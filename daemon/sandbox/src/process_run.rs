@@ -23,7 +23,6 @@ const MAX_REPORT: usize = 4 * 1024;
 
 #[derive(Debug)]
 pub(crate) struct ProcessRun {
-    /// Dropped first, so that nothing goes on while the rest is taken apart.
     pub(crate) group: Option<RunGroup>,
     pub(crate) process: tokio::process::Child,
     /// To the supervisor inside: a byte asks it to end the program, closing it kills everything.
@@ -75,10 +74,15 @@ impl ProcessRun {
         }
         // It ends by itself right after its report; what it held is free once it is reaped.
         let _status = self.process.wait().await;
+        let limits_met = self.group.as_ref().map(RunGroup::limits_met).unwrap_or_default();
         let Ok(report) = serde_json::from_slice::<Report>(&self.report) else {
+            // Its supervisor is among what was killed.
+            if limits_met.memory {
+                let signal = Some(rustix::process::Signal::KILL.as_raw());
+                return Ok(Ended { code: None, signal, left_running: 0, limits_met });
+            }
             return Err(WaitError::NotStarted);
         };
-        let limits_met = self.group.as_ref().map(RunGroup::limits_met).unwrap_or_default();
         let Report { code, signal, left_running } = report;
         Ok(Ended { code, signal, left_running, limits_met })
     }
@@ -103,6 +107,8 @@ impl ProcessRun {
 
 impl Drop for ProcessRun {
     fn drop(&mut self) {
+        // First, so that nothing goes on while the rest is taken apart.
+        drop(self.group.take());
         // Its files may be many, so that is not for a thread of the runtime.
         let Some(scratch) = self.scratch.take() else { return };
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {

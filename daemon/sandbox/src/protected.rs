@@ -1,44 +1,97 @@
-//! Files of a workspace that others run later, outside of any box.
+//! Files of a workspace that others run later, outside of any box, and those that hold its secrets.
 
-use std::collections::BTreeMap;
-use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+mod look;
+mod walk;
 
-/// Read-only inside: what git, editors, shells and CI run by themselves.
-const RUN_LATER: &[&str] = &[
-    ".git/hooks",
-    ".git/config",
-    ".github",
-    ".gitlab-ci.yml",
-    ".circleci",
-    ".travis.yml",
-    "Jenkinsfile",
-    ".husky",
-    ".vscode",
-    ".idea",
-    ".envrc",
-    ".bashrc",
-    ".bash_profile",
+use std::path::{Component, Path, PathBuf};
+
+pub(crate) use self::look::Look;
+use self::walk::{Found, find};
+use crate::Profile;
+
+/// Files that programs outside run or obey by themselves, in lower case: shells, CI, hooks of other
+/// tools.
+const FILES: &[&str] = &[
     ".bash_login",
+    ".bash_profile",
+    ".bashrc",
+    ".envrc",
+    ".gitlab-ci.yml",
+    ".gitmodules",
+    ".pre-commit-config.yaml",
     ".profile",
-    ".zshrc",
-    ".zshenv",
+    ".travis.yml",
     ".zprofile",
+    ".zshenv",
+    ".zshrc",
+    "azure-pipelines.yml",
+    "bitbucket-pipelines.yml",
+    "config.fish",
+    "jenkinsfile",
+    "lefthook.yml",
 ];
+
+/// Directories of such files.
+const DIRECTORIES: &[&str] = &[
+    ".circleci",
+    ".devcontainer",
+    ".githooks",
+    ".github",
+    ".husky",
+    ".idea",
+    ".vscode",
+    "autostart",
+];
+
+/// What in a `.git` makes git run programs: its settings, where else it finds some, and hooks.
+const OF_GIT: &[&str] = &["config", "config.worktree", "commondir", "hooks"];
 
 /// Hidden inside, where the workspace is somebody's home.
 const SECRETS: &[&str] =
     &[".ssh", ".gnupg", ".aws", ".kube", ".netrc", ".config/gcloud", ".docker"];
 
-/// Most entries of a directory that are looked at.
-const MAX_ENTRIES: usize = 256;
+/// True for files that start programs later, outside of any sandbox, without being asked to.
+pub fn runs_later(place: &Path) -> bool {
+    let names: Vec<String> = place
+        .components()
+        .filter(|part| matches!(part, Component::Normal(_)))
+        .map(|part| part.as_os_str().to_string_lossy().to_lowercase())
+        .collect();
+    let is = |list: &[&str], name: &String| list.contains(&name.as_str());
+    let mut of_git = names.iter().skip_while(|name| *name != ".git").skip(1);
+    names.last().is_some_and(|name| is(FILES, name))
+        || names.iter().any(|name| is(DIRECTORIES, name))
+        || of_git.any(|name| is(OF_GIT, name))
+}
 
-/// Directories that hold protected files; mounted on themselves they cannot be renamed away.
-pub(crate) const HOLDERS: &[&str] = &[".git"];
+/// A path of the workspace that is mounted on itself, and whether nothing below it can be changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Mount {
+    pub(crate) path: PathBuf,
+    pub(crate) is_read_only: bool,
+}
 
-/// Protected paths that are there. Links are left alone: mounting on one would follow it.
-pub(crate) fn run_later(workspace: &Path) -> Vec<PathBuf> {
-    present(workspace, RUN_LATER)
+/// What keeps protected files as they are, in the order in which it is to be mounted. Links are left
+/// alone: mounting on one would follow it. What is not there yet cannot be mounted on.
+pub(crate) fn mounts(workspace: &Path, profile: Profile) -> Vec<Mount> {
+    let mut mounts = Vec::new();
+    let mut mount = |path: PathBuf, is_read_only| mounts.push(Mount { path, is_read_only });
+    for found in find(workspace) {
+        match (found, profile) {
+            (_, Profile::ReadOnly) => {}
+            (Found::RunsLater(path), _) | (Found::Git(path), Profile::WorkspaceWrite) => {
+                mount(path, true);
+            }
+            (Found::Git(git), Profile::GitWrite) => {
+                // Mounted on itself it cannot be renamed away.
+                mount(git.clone(), false);
+                for path in present(&git, OF_GIT) {
+                    mount(path, true);
+                }
+            }
+        }
+    }
+    mounts
 }
 
 /// Secrets that are there.
@@ -47,50 +100,12 @@ pub(crate) fn secrets(workspace: &Path) -> Vec<PathBuf> {
 }
 
 /// Those of `names` that are there and are no links.
-pub(crate) fn present(workspace: &Path, names: &[&str]) -> Vec<PathBuf> {
+fn present(dir: &Path, names: &[&str]) -> Vec<PathBuf> {
     let is_there = |path: &PathBuf| {
         path.symlink_metadata().is_ok_and(|metadata| !metadata.file_type().is_symlink())
     };
-    names.iter().map(|name| workspace.join(name)).filter(is_there).collect()
+    names.iter().map(|name| dir.join(name)).filter(is_there).collect()
 }
 
-/// How protected files looked at one time. A backend that cannot make them read-only leaves it to
-/// this to tell what a program did to them, and so does a file that was not there to be protected.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(crate) struct Look(BTreeMap<PathBuf, Stamp>);
-
-/// Inode, length and time of the last change, which a program cannot set.
-type Stamp = (u64, u64, i64, i64);
-
-impl Look {
-    /// Looks at the protected files, and one level into those that are directories.
-    pub(crate) fn at(workspace: &Path) -> Self {
-        let mut seen = BTreeMap::new();
-        for name in RUN_LATER {
-            let path = workspace.join(name);
-            note(&mut seen, workspace, &path);
-            let entries = std::fs::read_dir(&path).into_iter().flatten().flatten();
-            for entry in entries.take(MAX_ENTRIES) {
-                note(&mut seen, workspace, &entry.path());
-            }
-        }
-        Self(seen)
-    }
-
-    /// Paths, relative to the workspace, that are new or another than at `before`. Directories
-    /// that were there count by their entries.
-    pub(crate) fn changed_since(&self, before: &Self) -> Vec<PathBuf> {
-        let is_changed = |(path, stamp): &(&PathBuf, &Stamp)| before.0.get(*path) != Some(*stamp);
-        self.0.iter().filter(is_changed).map(|(path, _)| path.clone()).collect()
-    }
-}
-
-fn note(seen: &mut BTreeMap<PathBuf, Stamp>, workspace: &Path, path: &Path) {
-    let Ok(metadata) = path.symlink_metadata() else { return };
-    // An empty hooks directory, and the examples that git puts there, run nothing.
-    if metadata.is_dir() || path.extension().is_some_and(|extension| extension == "sample") {
-        return;
-    }
-    let name = path.strip_prefix(workspace).unwrap_or(path).to_owned();
-    seen.insert(name, (metadata.ino(), metadata.len(), metadata.ctime(), metadata.ctime_nsec()));
-}
+#[cfg(test)]
+mod tests;

@@ -181,8 +181,11 @@ async fn probed(backend: Backend, policy: &Policy) -> Result<Box<dyn Sandbox>, M
         probe(&containers).await.map_err(|reason| missing(&reason, true))?;
         return Ok(Box::new(containers));
     }
-    let mut boxes =
-        Boxes::new(backend, policy).map_err(|(why, is_broken)| missing(&why, is_broken))?;
+    // It may have to wait for groups that a daemon has left.
+    let of_policy = policy.clone();
+    let made = tokio::task::spawn_blocking(move || Boxes::new(backend, &of_policy)).await;
+    let made = made.unwrap_or_else(|_panicked| Err(("its start broke off".to_owned(), true)));
+    let mut boxes = made.map_err(|(why, is_broken)| missing(&why, is_broken))?;
     let mut tried = probe(&boxes).await;
     if let (Err(reason), true) = (&tried, boxes.has_groups()) {
         // It may be the groups that do not work here.
@@ -193,15 +196,16 @@ async fn probed(backend: Backend, policy: &Policy) -> Result<Box<dyn Sandbox>, M
     Ok(Box::new(boxes))
 }
 
-/// Runs `true`, for a few seconds at most.
+/// Runs a program that writes a file, for a few seconds at most.
 async fn probe(sandbox: &dyn Sandbox) -> Result<(), String> {
     let run = async {
         let workspace = probe_workspace().map_err(|error| error.to_string())?;
         let command = Command {
-            argv: vec!["true".to_owned()],
+            // An engine may number users otherwise, so that nothing can be written.
+            argv: ["touch", "written"].map(str::to_owned).to_vec(),
             workspace: workspace.path().to_owned(),
             cwd: PathBuf::new(),
-            profile: Profile::ReadOnly,
+            profile: Profile::WorkspaceWrite,
             network: Network::None,
             limits: Limits::BUILD,
         };
@@ -221,7 +225,7 @@ async fn probe(sandbox: &dyn Sandbox) -> Result<(), String> {
     timeout(PROBE_TIMEOUT, run).await.unwrap_or_else(late)
 }
 
-/// A directory to run `true` in, which is not root's.
+/// A directory to write in, which is not root's.
 fn probe_workspace() -> io::Result<TempDir> {
     let workspace = tempfile::Builder::new().prefix("agentd-probe-").tempdir()?;
     if identity::is_root() {

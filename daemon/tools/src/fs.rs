@@ -44,7 +44,7 @@ pub use copies::{CopyLimits, UndoCopies};
 pub use ledger::FileLedger;
 pub use net_diff::NetDiff;
 pub(crate) use net_diff::net_diffs;
-pub(crate) use protected::{Protected, runs_later};
+pub(crate) use protected::Protected;
 pub(crate) use save::sha256;
 pub(crate) use workspace::{OpenedFile, version};
 

@@ -18,7 +18,7 @@ use agentd_domain::{
 
 pub use check::check_rule;
 
-use crate::fs::{is_secret_place, runs_later};
+use crate::fs::is_secret_place;
 use rules::Subject;
 use script::Script;
 
@@ -255,7 +255,9 @@ fn by_mode(
     match target {
         Some(ActionTarget::Read { .. }) => Permission::Allow,
         // That is no edit: it starts a program where nothing keeps one in.
-        Some(ActionTarget::Write { path, .. }) if !is_full && runs_later(Path::new(path)) => {
+        Some(ActionTarget::Write { path, .. })
+            if !is_full && agentd_sandbox::runs_later(Path::new(path)) =>
+        {
             Permission::ask("it changes what runs later, outside of the sandbox")
         }
         Some(ActionTarget::Write { .. }) => allow_if(may_edit, "it changes the workspace"),
@@ -296,17 +298,36 @@ fn starts_nothing(request: &PermissionRequest<'_>) -> bool {
 }
 
 fn only_reads(script: &Script) -> bool {
-    let reads = |command: &Vec<Option<String>>| {
-        let words: Option<Vec<&str>> = command.iter().map(Option::as_deref).collect();
-        words.is_some_and(|words| programs::only_reads(&words))
-    };
-    script.is_understood && !script.commands.is_empty() && script.commands.iter().all(reads)
+    script.is_understood
+        && !script.commands.is_empty()
+        && script.commands.iter().all(|command| is_all(command, programs::only_reads))
+}
+
+/// True when all words are known and the command is such a one.
+fn is_all(command: &[Option<String>], is_such: fn(&[&str]) -> bool) -> bool {
+    let words: Option<Vec<&str>> = command.iter().map(Option::as_deref).collect();
+    words.is_some_and(|words| is_such(&words))
+}
+
+/// True when a program, or the script that a shell is given, is git changing its own files, beside
+/// commands that only read. It may then do so in the sandbox.
+pub(crate) fn is_plain_git(argv: &[String]) -> bool {
+    let script = script_of_argv(argv);
+    let is_git = |command: &Vec<Option<String>>| is_all(command, programs::is_plain_git);
+    let reads = |command: &Vec<Option<String>>| is_all(command, programs::only_reads);
+    script.is_understood
+        && script.commands.iter().any(is_git)
+        && script.commands.iter().all(|command| is_git(command) || reads(command))
 }
 
 /// What the program runs: itself, or the script that a shell is given.
 fn script_of(target: &ActionTarget) -> Option<Script> {
     let ActionTarget::Run { argv, .. } = target else { return None };
-    Some(match argv.as_slice() {
+    Some(script_of_argv(argv))
+}
+
+fn script_of_argv(argv: &[String]) -> Script {
+    match argv {
         [program, _id, text, ..] if program == TYPING => Script::typed(argv, text),
         [shell, option, script]
             if option == "-c" && matches!(programs::base_name(shell), "sh" | "bash" | "dash") =>
@@ -314,7 +335,7 @@ fn script_of(target: &ActionTarget) -> Option<Script> {
             Script::parse(script)
         }
         _ => Script::of_argv(argv),
-    })
+    }
 }
 
 /// The rules that an approval of this action may make for later, narrow ones: for a command all its

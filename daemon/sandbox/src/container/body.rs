@@ -1,10 +1,12 @@
 //! What the engine is asked for.
 
 use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use bollard::models::{
-    ContainerCreateBody, HostConfig, HostConfigLogConfig, Mount, MountType, ResourcesUlimits,
+    ContainerCreateBody, HealthConfig, HostConfig, HostConfigLogConfig, Mount, MountType,
+    ResourcesUlimits,
 };
 
 use super::{Containers, LABEL};
@@ -35,14 +37,23 @@ pub(super) fn of(
     let Identity { uid, gid } = identity;
     let policy = &containers.policy;
     let path = policy.path.as_deref().unwrap_or(environment::PATH);
-    let variables = environment::variables(path, HOME, TEMPORARY)
-        .into_iter()
-        .map(|(name, value)| format!("{name}={value}"))
+    let given = environment::variables(path, HOME, TEMPORARY);
+    // A name alone takes away what the image brings.
+    let mut variables: Vec<String> = containers
+        .brought
+        .variables
+        .iter()
+        .filter(|name| given.iter().all(|(own, _)| own != *name))
+        .cloned()
         .collect();
+    variables.extend(given.iter().map(|(name, value)| format!("{name}={value}")));
     let kib = |bytes: u64| (bytes / 1024).to_string();
     let Limits { memory_bytes, address_bytes, .. } = command.limits;
     let mut first = ["/bin/sh", "-c", SUPERVISOR, "sh"].map(str::to_owned).to_vec();
     first.extend([kib(memory_bytes), kib(address_bytes)]);
+    let kept = protected::mounts(&place.workspace, command.profile);
+    first.extend(kept.iter().flat_map(|mount| [identity_of(&mount.path), text(&mount.path)]));
+    first.push("--".to_owned());
     ContainerCreateBody {
         image: Some(containers.image.clone()),
         // What the image would start is of no interest.
@@ -60,20 +71,32 @@ pub(super) fn of(
         stdin_once: Some(true),
         tty: Some(false),
         network_disabled: Some(command.network != Network::All),
-        host_config: Some(host(containers, command, place)),
+        // What the image would run by itself.
+        healthcheck: Some(HealthConfig {
+            test: Some(vec!["NONE".to_owned()]),
+            ..HealthConfig::default()
+        }),
+        host_config: Some(host(containers, command, (place, kept))),
         ..ContainerCreateBody::default()
     }
 }
 
-fn host(containers: &Containers, command: &Command, place: &Place) -> HostConfig {
+fn host(
+    containers: &Containers,
+    command: &Command,
+    (place, kept): (&Place, Vec<protected::Mount>),
+) -> HostConfig {
     let Limits { total_memory_bytes, processes, cpu_percent, temporary_bytes, .. } = command.limits;
     let mode = if command.network == Network::All { "bridge" } else { "none" };
     let space = format!("rw,nosuid,nodev,exec,mode=1777,size={temporary_bytes}");
-    let tmpfs = [TEMPORARY, HOME].map(|place| (place.to_owned(), space.clone()));
+    // A volume of the image would be a directory on the disk without bounds.
+    let volumes = containers.brought.volumes.iter().map(String::as_str);
+    let tmpfs = [TEMPORARY, HOME].into_iter().chain(volumes);
+    let tmpfs = tmpfs.map(|place| (place.to_owned(), space.clone()));
     HostConfig {
         network_mode: Some(mode.to_owned()),
-        mounts: Some(mounts(containers, command, place)),
-        tmpfs: Some(HashMap::from(tmpfs)),
+        mounts: Some(mounts(containers, command, (place, kept))),
+        tmpfs: Some(tmpfs.collect()),
         shm_size: Some(signed(temporary_bytes)),
         readonly_rootfs: Some(true),
         cap_drop: Some(vec!["ALL".to_owned()]),
@@ -111,7 +134,11 @@ fn ulimits(limits: &Limits) -> Vec<ResourcesUlimits> {
 }
 
 /// The workspace at its own path, what may be read, and what stays as it is or hidden.
-fn mounts(containers: &Containers, command: &Command, place: &Place) -> Vec<Mount> {
+fn mounts(
+    containers: &Containers,
+    command: &Command,
+    (place, kept): (&Place, Vec<protected::Mount>),
+) -> Vec<Mount> {
     let workspace = &place.workspace;
     let is_read_only = command.profile == Profile::ReadOnly;
     let mut mounts = Vec::new();
@@ -119,12 +146,7 @@ fn mounts(containers: &Containers, command: &Command, place: &Place) -> Vec<Moun
         mounts.push(bind(readable, readable, true));
     }
     mounts.push(bind(workspace, workspace, is_read_only));
-    if !is_read_only {
-        let holders = protected::present(workspace, protected::HOLDERS);
-        mounts.extend(holders.iter().map(|path| bind(path, path, false)));
-        let run_later = protected::run_later(workspace);
-        mounts.extend(run_later.iter().map(|path| bind(path, path, true)));
-    }
+    mounts.extend(kept.iter().map(|kept| bind(&kept.path, &kept.path, kept.is_read_only)));
     for hidden in &place.hidden {
         mounts.push(if hidden.is_dir() {
             Mount {
@@ -138,6 +160,16 @@ fn mounts(containers: &Containers, command: &Command, place: &Place) -> Vec<Moun
         });
     }
     mounts
+}
+
+/// What the supervisor compares with what was mounted: links may have been put in its place meanwhile.
+fn identity_of(path: &Path) -> String {
+    path.symlink_metadata()
+        .map_or_else(|_gone| "gone".to_owned(), |it| format!("{}:{}", it.dev(), it.ino()))
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
 }
 
 /// A mount is refused where its source is not there; the older way would make it.

@@ -23,6 +23,9 @@ const ABI_ASKED: ABI = ABI::V7;
 /// The first descriptor that is not input, output or errors.
 const FIRST_OTHER: i32 = 3;
 
+/// How much sooner than others a program is killed when memory runs out, in thousandths of all of it.
+const OOM_SCORE: &str = "500";
+
 /// As a shell answers for a program that is not there, or cannot be run.
 const NOT_FOUND: u8 = 127;
 const NOT_RUN: u8 = 126;
@@ -44,6 +47,9 @@ pub(super) fn confine(
     // The daemon's own files are for its user alone; what a build makes need not be.
     rustix::process::umask(Mode::from_raw_mode(0o022));
     limit(limits, *counts_own_processes)?;
+    // When memory runs out it is the program that goes, and not what tells of it. Where that cannot be
+    // said, the kernel takes the largest.
+    let _unsaid = std::fs::write("/proc/self/oom_score_adj", OOM_SCORE);
     rustix::thread::set_no_new_privs(true).map_err(|error| error.to_string())?;
     if let Some(paths) = paths {
         restrict(paths, sockets.unwrap_or(Sockets::Any))?;

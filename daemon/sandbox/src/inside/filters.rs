@@ -140,24 +140,31 @@ fn refusing(
     rules.insert(libc::SYS_clone, vec![SeccompRule::new(vec![namespace])?]);
     if files == Files::ByLandlock {
         rules.insert(libc::SYS_truncate, Vec::new());
-        // Opened for reading and cut off: no program means it.
-        let both = u64::from((libc::O_ACCMODE | libc::O_TRUNC).unsigned_abs());
-        let cut_off = u64::from((libc::O_RDONLY | libc::O_TRUNC).unsigned_abs());
+        // Opened for reading, or for neither reading nor writing (3), and cut off: no program means it.
+        let looked_at = u64::from((libc::O_ACCMODE | libc::O_TRUNC).unsigned_abs());
         for (number, argument) in OPEN_CALLS.iter().chain(OPEN_CALL_BEFORE) {
-            let flags = SeccompCondition::new(
-                *argument,
-                SeccompCmpArgLen::Dword,
-                SeccompCmpOp::MaskedEq(both),
-                cut_off,
-            )?;
-            rules.insert(*number, vec![SeccompRule::new(vec![flags])?]);
+            let mut cut_off = Vec::new();
+            for access in [libc::O_RDONLY, libc::O_ACCMODE] {
+                let flags = u64::from((access | libc::O_TRUNC).unsigned_abs());
+                let is_asked = SeccompCmpOp::MaskedEq(looked_at);
+                let condition =
+                    SeccompCondition::new(*argument, SeccompCmpArgLen::Dword, is_asked, flags)?;
+                cut_off.push(SeccompRule::new(vec![condition])?);
+            }
+            rules.insert(*number, cut_off);
         }
     }
     if modes == Modes::Kept {
         rules.extend(OF_MODES.iter().chain(OF_MODES_BEFORE).map(|number| (*number, Vec::new())));
-        // Without a time it is "now", which a program that makes a file of its own may say.
-        let given = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
-        rules.insert(libc::SYS_utimensat, vec![SeccompRule::new(vec![given])?]);
+        // Without a name and a time it is "now" for an open file, which a program that makes a file of
+        // its own may say.
+        let mut others = Vec::new();
+        for argument in [1, 2] {
+            let given =
+                SeccompCondition::new(argument, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
+            others.push(SeccompRule::new(vec![given])?);
+        }
+        rules.insert(libc::SYS_utimensat, others);
     }
     match sockets {
         Sockets::Any => {}

@@ -92,6 +92,10 @@ fn write_outside(stage: &Stage) -> Vec<Attempt> {
             "cutting off a file that is opened for reading",
             perl(&format!("use Fcntl; exit(sysopen(F, {file}, O_RDONLY | O_TRUNC) ? 0 : 1)")),
         ),
+        (
+            "cutting off a file that is opened for nothing",
+            perl(&format!("use Fcntl; exit(sysopen(F, {file}, 3 | O_TRUNC) ? 0 : 1)")),
+        ),
         ("another name for a file", format!("mv {file} {}", new("moved"))),
         ("removing a file", format!("rm {}", new("moved"))),
     ]
@@ -104,6 +108,10 @@ fn modes(stage: &Stage) -> Vec<Attempt> {
         ("the mode of a file", format!("chmod 777 {file}")),
         ("the mode of a directory", format!("chmod 700 {}", path(outside))),
         ("the times of a file", format!("touch -c -d @0 {file} && test -e {file}")),
+        (
+            "the time of a file by its name",
+            perl(&format!("exit(utime(undef, undef, {file}) == 1 ? 0 : 1)")),
+        ),
     ]
 }
 
@@ -156,6 +164,7 @@ fn read_only() -> Vec<Attempt> {
         ("a hard link", "ln file hard"),
         ("another name", "mv file moved"),
         ("the mode", "chmod 700 ."),
+        ("the time", "touch file"),
         ("removing a file", "rm -f moved file && test ! -e file"),
     ]
     .map(|(name, attempt)| (name, attempt.to_owned()))
@@ -167,6 +176,7 @@ fn run_later() -> Vec<Attempt> {
         RUN_LATER.iter().map(|name| (*name, format!("echo x >> {name}"))).collect();
     attempts.extend([
         ("a new hook", "echo x > .git/hooks/post-commit".to_owned()),
+        ("other settings of git", "echo ../evil > .git/commondir".to_owned()),
         ("a new workflow", "echo x > .github/workflows/new.yml".to_owned()),
         ("another .git in its place", "mv .git .old && cp -r .old .git".to_owned()),
         ("another .github in its place", "mv .github .old-ci && cp -r .old-ci .github".to_owned()),

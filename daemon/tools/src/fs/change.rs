@@ -104,7 +104,7 @@ impl Change {
 /// What changes will do. `verb` says it for people.
 pub(super) fn action(verb: &str, changes: &[Change]) -> Action {
     let names: Vec<String> = changes.iter().map(|change| change.target.told()).collect();
-    let later = if changes.iter().any(|change| protected::runs_later(&change.target.place)) {
+    let later = if changes.iter().any(|change| agentd_sandbox::runs_later(&change.target.place)) {
         " (it runs later, outside of the sandbox)"
     } else {
         ""

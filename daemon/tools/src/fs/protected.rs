@@ -103,42 +103,6 @@ pub(super) fn refuse_write(place: &Path) -> Result<(), ToolResult> {
     Ok(())
 }
 
-/// True for files that start programs later, outside of any sandbox, without being asked to.
-pub(crate) fn runs_later(place: &Path) -> bool {
-    const FILES: [&str; 16] = [
-        ".bash_login",
-        ".bash_profile",
-        ".bashrc",
-        ".gitlab-ci.yml",
-        ".gitmodules",
-        ".pre-commit-config.yaml",
-        ".profile",
-        ".travis.yml",
-        ".zprofile",
-        ".zshenv",
-        ".zshrc",
-        "azure-pipelines.yml",
-        "bitbucket-pipelines.yml",
-        "config.fish",
-        "jenkinsfile",
-        "lefthook.yml",
-    ];
-    const DIRECTORIES: [&str; 8] = [
-        ".circleci",
-        ".devcontainer",
-        ".github",
-        ".githooks",
-        ".husky",
-        ".idea",
-        ".vscode",
-        "autostart",
-    ];
-    let names: Vec<String> =
-        place.components().map(|part| part.as_os_str().to_string_lossy().to_lowercase()).collect();
-    names.last().is_some_and(|name| FILES.contains(&name.as_str()))
-        || names.iter().any(|name| DIRECTORIES.contains(&name.as_str()))
-}
-
 /// True for the name of a file or directory that holds secrets.
 pub(super) fn is_secret(name: &str) -> bool {
     // File systems may not tell cases apart.

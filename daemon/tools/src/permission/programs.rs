@@ -87,6 +87,31 @@ const GIT_READERS: [&str; 12] = [
     "show",
     "status",
 ];
+
+/// Subcommands of git that change its own files and run nothing but what the repository's settings and
+/// hooks name, which no command can change.
+const GIT_WRITERS: [&str; 16] = [
+    "add",
+    "branch",
+    "checkout",
+    "cherry-pick",
+    "clean",
+    "commit",
+    "merge",
+    "mv",
+    "rebase",
+    "reset",
+    "restore",
+    "revert",
+    "rm",
+    "stash",
+    "switch",
+    "tag",
+];
+
+/// Options of these that name a program.
+const GIT_WRITERS_REFUSED: [&str; 4] = ["--exec", "-x", "--strategy", "-s"];
+
 const GIT_REFUSED: [&str; 5] =
     ["--output", "--ext-diff", "--textconv", "--open-files-in-pager", "-O"];
 
@@ -103,6 +128,12 @@ pub(super) fn only_reads(argv: &[&str]) -> bool {
         .ok()
         .and_then(|index| READERS.get(index))
         .is_some_and(|(_, refused)| !uses_any(arguments, refused))
+}
+
+/// True when the command is git changing its own files, and starts no other program.
+pub(super) fn is_plain_git(argv: &[&str]) -> bool {
+    matches!(argv, ["git", subcommand, rest @ ..]
+        if GIT_WRITERS.contains(subcommand) && !uses_any(rest, &GIT_WRITERS_REFUSED))
 }
 
 /// True when an argument is one of the options, a longer or shorter spelling of one, or holds its
@@ -136,6 +167,7 @@ mod tests {
         assert!(LAUNCHERS.is_sorted());
         assert!(READERS.is_sorted_by_key(|(name, _)| *name));
         assert!(GIT_READERS.is_sorted());
+        assert!(GIT_WRITERS.is_sorted());
     }
 
     #[test]

@@ -11,6 +11,7 @@ use agentd_sandbox::{
 use super::hosts;
 use super::limits::invalid;
 use super::running::{Bounds, Ended, run_to_its_end};
+use crate::permission::is_plain_git;
 use crate::{LiveOutput, ToolContext};
 
 /// Words of argv, and bytes of one and of a command line (spec a.3).
@@ -70,14 +71,13 @@ impl Ready {
             cwd: cwd.to_string_lossy().into_owned(),
             confinement,
         };
-        let command = Command {
-            argv,
-            workspace: ctx.workspace.clone(),
-            cwd,
-            profile: if writes { Profile::WorkspaceWrite } else { Profile::ReadOnly },
-            network,
-            limits,
+        let profile = match writes {
+            false => Profile::ReadOnly,
+            true if is_plain_git(&argv) => Profile::GitWrite,
+            true => Profile::WorkspaceWrite,
         };
+        let command =
+            Command { argv, workspace: ctx.workspace.clone(), cwd, profile, network, limits };
         Ok(Self { sandbox, command, target })
     }
 

@@ -82,7 +82,7 @@ impl TypedTool for RunCommand {
         let running = async {
             let (ready, time) = self.ready(ctx, &arguments).await?;
             let bounds = self.limits.bounds(time);
-            let workspace_changed = ready.command.profile == Profile::WorkspaceWrite;
+            let workspace_changed = ready.command.profile != Profile::ReadOnly;
             let result = if arguments.background == Some(true) {
                 let child = ready.start(planned).await?;
                 let shown = (planned.summary.clone(), workspace_changed);

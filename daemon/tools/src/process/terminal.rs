@@ -118,8 +118,7 @@ impl TypedTool for TerminalTool {
                 What::Open => {
                     let ready = self.ready(ctx, &arguments).await?;
                     let started = ready.open_terminal(planned, SIZE).await?;
-                    let opened =
-                        (ready.target.clone(), ready.command.profile == Profile::WorkspaceWrite);
+                    let opened = (ready.target.clone(), ready.command.profile != Profile::ReadOnly);
                     let bounds = self.limits.bounds(self.limits.job_time);
                     terminals::keep(&self.terminals, ctx, started, opened, bounds)?
                 }

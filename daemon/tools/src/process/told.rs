@@ -11,6 +11,10 @@ use super::running::{Ended, STOP_PATIENCE};
 /// Files of [`Exit::run_later`] that are named.
 const MAX_NAMED: usize = 10;
 
+/// Said to a program that wanted to change git's own files.
+const GIT_IS_READ_ONLY: &str = "[.git is read-only for commands, but for one that runs nothing but plain \
+                                git, such as `git switch -c NAME` or `git add -A && git stash`.]";
+
 /// How long a call may take whose program may run this long. The tool keeps the time itself, so that
 /// the output so far is not lost.
 pub(crate) fn call_time(time: Duration) -> Duration {
@@ -33,7 +37,6 @@ pub(crate) fn told(ended: Ended) -> ToolResult {
         text.push_str("[no output]");
     }
     if let Some(exit) = &exit {
-        met_limits(&mut text, exit);
         left_behind(&mut text, exit);
     }
     if let Some(time) = late {
@@ -43,6 +46,9 @@ pub(crate) fn told(ended: Ended) -> ToolResult {
     match code {
         Some(0) => ToolResult { exit_code: code, ..ToolResult::success(text) },
         Some(not_zero) => {
+            if text.contains(".git/") && text.contains("Read-only file system") {
+                line(&mut text, GIT_IS_READ_ONLY);
+            }
             line(&mut text, &format!("[exit code {not_zero}]"));
             ToolResult { exit_code: code, ..ToolResult::partial("COMMAND_NONZERO_EXIT", text) }
         }
@@ -51,7 +57,7 @@ pub(crate) fn told(ended: Ended) -> ToolResult {
 }
 
 /// Why processes were killed or could not be started, which they cannot tell themselves.
-pub(super) fn met_limits(text: &mut String, exit: &Exit) {
+fn met_limits(text: &mut String, exit: &Exit) {
     if exit.limits_met.memory {
         line(text, "[Processes were killed: together they wanted more memory than allowed.]");
     }
@@ -70,8 +76,10 @@ pub(crate) fn streams(out: &str, errors: &str) -> String {
     text
 }
 
-/// Says what a program leaves behind that somebody should know of.
+/// Says what somebody should know of a program that has ended: limits that it met, and what it leaves
+/// behind.
 pub(crate) fn left_behind(text: &mut String, exit: &Exit) {
+    met_limits(text, exit);
     if exit.left_running > 0 {
         let left = exit.left_running;
         line(text, &format!("[{left} of its processes still ran and were ended.]"));

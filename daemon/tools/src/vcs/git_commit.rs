@@ -191,7 +191,7 @@ impl GitCommit {
         let mut words = vec![tree, parent, branch, arguments.message.clone()];
         words.extend(specs);
         let argv = script(&preamble, COMMIT, &words);
-        let ended = git.run(&ctx.workspace, argv, Profile::WorkspaceWrite, &ctx.output).await?;
+        let ended = git.run(&ctx.workspace, argv, Profile::GitWrite, &ctx.output).await?;
         let told = |key: &str| -> Vec<String> { lines(&ended.out, key) };
         let Some(commit) = told("commit").pop() else {
             let is_changed = ended.out.lines().any(|line| line == "changed");
