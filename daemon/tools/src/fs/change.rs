@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::changes::ChangedFile;
 use super::save::{Target, lock, sha256, stale};
 use super::workspace::{Workspace, told};
-use super::{FileLedger, diff, protected, syntax};
+use super::{FileLedger, diff, syntax};
 use crate::run::interrupted;
 
 /// What a file will hold.
