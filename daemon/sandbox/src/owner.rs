@@ -79,7 +79,9 @@ mod tests {
         assert!(is_gone(&format!("{ids}/4194304/1/x")), "no process has this id");
         let (_, rest) = own.split_once('/').expect("a boot");
         assert!(is_gone(&format!("another-boot/{rest}")));
-        for unknown in ["", "x", "a/b", &format!("{own}x"), &own.replace("pid:[", "pid:[9")] {
+        for unknown in
+            ["", "x", "a/b", &format!("{process}x/{program}"), &own.replace("pid:[", "pid:[9")]
+        {
             assert!(!is_gone(unknown), "{unknown}");
         }
     }

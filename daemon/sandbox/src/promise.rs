@@ -129,7 +129,7 @@ impl Promise {
             Self::Secrets => "keys and the daemon's own files cannot be read",
             Self::Links => "symbolic and hard links lead nowhere else",
             Self::ReadOnly => "a command that only reads changes nothing",
-            Self::RunLater => "git hooks, shell and CI files that are there cannot be changed",
+            Self::RunLater => "git's own, shell and CI files that are there cannot be changed",
             Self::Processes => "other processes cannot be traced or looked into",
             Self::Signals => "other processes cannot be signalled",
             Self::ProcessList => "other processes cannot be seen",

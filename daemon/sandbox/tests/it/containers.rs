@@ -49,7 +49,7 @@ async fn what_a_daemon_that_was_killed_has_left_is_removed_at_the_next_start() {
     let engine = engine.negotiate_version().await.expect("it answers");
     // Of another boot, so that it is surely no more; and one of a daemon that nobody here can judge.
     let mut left = Vec::new();
-    for owner in ["another-boot/pid:[1]/1/1", "unknown"] {
+    for owner in ["another-boot/pid:[1]/1/1/1", "unknown"] {
         let body = ContainerCreateBody {
             image: Some(image.clone()),
             cmd: Some(["sleep", "600"].map(str::to_owned).into()),

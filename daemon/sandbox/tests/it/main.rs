@@ -15,5 +15,6 @@ mod lifetime;
 mod ordinary_user;
 mod promises;
 mod python;
+mod supervisor;
 mod terminal;
 mod workspace_files;

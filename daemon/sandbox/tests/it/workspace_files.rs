@@ -26,23 +26,34 @@ async fn a_program_changes_the_workspace_only_where_it_may_write() {
 
 #[tokio::test]
 async fn files_that_others_run_later_cannot_be_changed_or_are_told_of() {
-    for boxed in confining("run later").await {
+    for mut boxed in confining("run later").await {
         let config = file(&boxed.workspace, ".git/config", "[core]\n");
         let hook = file(&boxed.workspace, ".git/hooks/pre-commit", "#!/bin/sh\n");
         give(&boxed.workspace.path().join(".git"));
         let script = "echo evil >> .git/hooks/pre-commit; echo evil > .git/hooks/post-commit;
             echo evil >> .git/config; mv .git .old && cp -r .old .git && echo evil >> .git/config;
-            touch .git/index; echo 'evil' > .envrc; true";
+            echo ../evil > .git/commondir; touch .git/index; echo 'evil' > .envrc; true";
         let ran = boxed.run(script).await;
         let told = |name: &str| ran.exit.run_later.contains(&PathBuf::from(name));
+        let git = boxed.workspace.path().join(".git");
         assert!(told(".envrc"), "what was not there cannot be locked: {:?}", ran.exit);
         if boxed.sandbox.backend() != Backend::Landlock {
             assert_eq!(fs::read_to_string(&hook).expect("kept"), "#!/bin/sh\n");
             assert_eq!(fs::read_to_string(&config).expect("kept"), "[core]\n");
-            assert!(boxed.workspace.path().join(".git/index").exists(), "{}", ran.err);
-            assert!(!told(".git/config"), "{:?}", ran.exit);
+            assert!(!git.join("index").exists() && !git.join("commondir").exists(), "{}", ran.err);
+            assert_eq!(ran.exit.run_later, [PathBuf::from(".envrc")]);
+            // Git itself changes its files, but for those.
+            boxed.profile = Profile::GitWrite;
+            let ran = boxed.run(script).await;
+            assert_eq!(fs::read_to_string(&hook).expect("kept"), "#!/bin/sh\n");
+            assert_eq!(fs::read_to_string(&config).expect("kept"), "[core]\n");
+            assert!(git.join("index").exists(), "{}", ran.err);
+            // The other one is there by now, and locked.
+            assert_eq!(ran.exit.run_later, [PathBuf::from(".git/commondir")]);
         } else {
-            for name in [".git/config", ".git/hooks/pre-commit", ".git/hooks/post-commit"] {
+            for name in
+                [".git/config", ".git/commondir", ".git/hooks/pre-commit", ".git/hooks/post-commit"]
+            {
                 assert!(told(name), "{name}: {:?}", ran.exit);
             }
         }
