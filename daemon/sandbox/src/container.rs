@@ -190,8 +190,8 @@ async fn remove(engine: &Docker, id: &str) {
         tokio::time::sleep(pause).await;
         let options = RemoveContainerOptionsBuilder::default().force(true).v(true).build();
         match engine.remove_container(id, Some(options)).await {
-            Ok(()) => return,
-            Err(bollard::errors::Error::DockerResponseServerError {
+            Ok(())
+            | Err(bollard::errors::Error::DockerResponseServerError {
                 status_code: 404 | 409,
                 ..
             }) => return,

@@ -69,15 +69,16 @@ pub(super) async fn attempt<H: CallHost>(
 ) -> Result<Ran, H::Stop> {
     host.check()?;
     let Planned { call, prepared, action, ctx } = planned;
-    if let Permit::Refused(result) = host.permit(&call, &prepared, &action).await? {
-        return Ok(Ran::not_run(result));
-    }
     if let Some(not_before) = tries.not_before {
         tokio::select! {
             biased;
             () = ctx.cancel.cancelled() => host.check()?,
             () = tokio::time::sleep_until(not_before) => {}
         }
+    }
+    // Last, so that what was forbidden while it waited holds.
+    if let Permit::Refused(result) = host.permit(&call, &prepared, &action).await? {
+        return Ok(Ran::not_run(result));
     }
     host.started(&call, &prepared, &action).await?;
     let limits = CallLimits::of(&prepared);
