@@ -1,5 +1,6 @@
 //! What `agentctl doctor` looks at: everything that can be wrong with a daemon, each with a remedy.
 
+mod browser;
 mod machine;
 mod model;
 mod sandbox;
@@ -92,5 +93,6 @@ pub(crate) async fn run(subject: &Subject<'_>, ask: bool) -> Vec<Check> {
     checks.push(surroundings::remote(subject));
     checks.push(surroundings::traces(subject.traces));
     checks.push(sandbox::check(subject.programs).await);
+    checks.push(browser::check(subject.programs));
     checks
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Debug, Display};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use agentd_domain::cut_line;
@@ -14,7 +14,9 @@ use tokio::time::timeout;
 use crate::boxes::Boxes;
 use crate::cgroup::Accounting;
 use crate::container::{ContainerSettings, Containers};
+use crate::environment;
 use crate::launch::SpawnError;
+use crate::place::SYSTEM;
 use crate::terminal::{Terminal, TerminalSize};
 use crate::{AllowList, Child, Command, Limits, Network, Profile, identity};
 
@@ -92,6 +94,23 @@ pub struct Policy {
     pub allow_hosts: AllowList,
     /// For containers; none: they are not used.
     pub container: Option<ContainerSettings>,
+}
+
+impl Policy {
+    /// True when programs see this file.
+    pub fn shows(&self, file: &Path) -> bool {
+        let shown = SYSTEM.iter().map(Path::new).chain(self.readable.iter().map(PathBuf::as_path));
+        file.canonicalize().is_ok_and(|file| {
+            file.is_file() && shown.into_iter().any(|shown| file.starts_with(shown))
+        })
+    }
+
+    /// The program of this name as programs would find it.
+    pub fn find(&self, program: &str) -> Option<PathBuf> {
+        let path = self.path.as_deref().unwrap_or(environment::PATH);
+        let mut found = path.split(':').map(|dir| Path::new(dir).join(program));
+        found.find(|file| self.shows(file))
+    }
 }
 
 /// Runs programs.

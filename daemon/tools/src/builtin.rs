@@ -20,8 +20,8 @@ use crate::fs::{
     write_file::WriteFile,
 };
 use crate::net::{
-    NetSettings, fetch_url::FetchUrl, ip_location::IpLocation, search_web::SearchWeb,
-    weather::Weather,
+    NetSettings, fetch_url::FetchUrl, ip_location::IpLocation, render_page::RenderPage,
+    search_web::SearchWeb, weather::Weather,
 };
 use crate::pdf::PdfReader;
 use crate::planning::{manage_plan::ManagePlan, manage_todo_list::ManageTodoList};
@@ -78,12 +78,13 @@ pub(crate) fn tools(settings: BuiltinSettings) -> Vec<Arc<dyn Tool>> {
 }
 
 /// Names of [`process_tools`].
-pub const PROCESS_TOOLS: [&str; 8] = [
+pub const PROCESS_TOOLS: [&str; 9] = [
     "check_project",
     "git",
     "git_commit",
     "job",
     "ocr_image",
+    "render_page",
     "run_command",
     "run_python",
     "terminal",
@@ -111,6 +112,7 @@ pub fn process_tools(
             limits: limits.command,
         }),
         tool(OcrImage { programs: programs(), limits, protected }),
+        tool(RenderPage { programs: programs(), limits }),
     ];
     tools.extend(process::tools(&programs(), limits));
     tools

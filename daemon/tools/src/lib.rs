@@ -38,6 +38,7 @@ pub use fs::{ChangedFile, CopyLimits, FileChange, FileChanges, FileLedger, NetDi
 pub use live_output::LiveOutput;
 pub use net::{
     FetchSettings, IpLocationSettings, NetSettings, SearchEngine, SearchSettings, WeatherSettings,
+    installed_browser,
 };
 pub use pdf::{PDF_COMMAND, run_pdf_helper};
 pub use people::{Announcement, Answer, Nobody, People, Question};

@@ -9,6 +9,7 @@ pub(crate) mod fetch_url;
 mod html;
 pub(crate) mod ip_location;
 mod plain;
+pub(crate) mod render_page;
 pub(crate) mod search_web;
 mod service;
 mod settings;
@@ -18,6 +19,7 @@ pub(crate) mod weather;
 #[cfg(test)]
 mod test_server;
 
+pub use render_page::installed_browser;
 pub use settings::{
     FetchSettings, IpLocationSettings, NetSettings, SearchEngine, SearchSettings, WeatherSettings,
 };

@@ -34,6 +34,7 @@ mod recovery;
 mod remote_access;
 mod remote_connections;
 mod remote_world;
+mod render_page;
 mod run_command;
 mod run_python;
 mod sessions;

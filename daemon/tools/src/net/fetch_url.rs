@@ -19,8 +19,8 @@ use crate::pdf::{PdfReader, PdfText, is_pdf};
 use crate::{About, ToolContext, TypedTool};
 
 /// Characters of a part when the call does not say, and at most.
-const DEFAULT_CHARACTERS: u32 = 12_000;
-const MAX_CHARACTERS: u32 = 20_000;
+pub(super) const DEFAULT_CHARACTERS: u32 = 12_000;
+pub(super) const MAX_CHARACTERS: u32 = 20_000;
 
 /// How much of the text of an error page is shown, in characters.
 const MAX_ERROR_TEXT: usize = 500;
@@ -150,7 +150,8 @@ fn show(answer: &Answer, arguments: &Arguments, pdf: Option<PdfText>) -> ToolRes
             answer.status.as_u16()
         ));
     }
-    let (part, paging) = match part(&text, arguments) {
+    let limit = arguments.limit.unwrap_or(DEFAULT_CHARACTERS);
+    let (part, paging) = match part(&text, arguments.offset, limit) {
         Ok(part) => part,
         Err(refused) => return refused,
     };
@@ -300,10 +301,14 @@ fn is_text_type(content_type: &str) -> bool {
 }
 
 /// The wanted part of a text, and what is told of the rest.
-fn part<'a>(text: &'a str, arguments: &Arguments) -> Result<(&'a str, Option<String>), ToolResult> {
+pub(super) fn part(
+    text: &str,
+    offset: Option<u32>,
+    limit: u32,
+) -> Result<(&str, Option<String>), ToolResult> {
     let to_usize = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
-    let first = to_usize(arguments.offset.unwrap_or(1));
-    let limit = to_usize(arguments.limit.unwrap_or(DEFAULT_CHARACTERS).min(MAX_CHARACTERS));
+    let first = to_usize(offset.unwrap_or(1));
+    let limit = to_usize(limit.min(MAX_CHARACTERS));
     let total = text.chars().count();
     if first > total {
         return Err(ToolResult::fatal(

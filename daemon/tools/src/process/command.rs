@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use agentd_domain::{Action, ActionTarget, Confinement, ToolResult, cut_line};
 use agentd_sandbox::{
-    Backend, Child, Command, Limits, Network, Profile, Programs, Sandbox, Terminal, TerminalSize,
+    Backend, Child, Command, Grant, Limits, Network, Policy, Profile, Programs, Sandbox, Terminal,
+    TerminalSize,
 };
 
 use super::hosts;
@@ -81,11 +82,33 @@ impl Ready {
         Ok(Self { sandbox, command, target })
     }
 
+    /// Lets it through to any host with public addresses.
+    ///
+    /// # Errors
+    /// The result of the call, when nothing here would keep it to these.
+    pub(crate) fn through_to_public_hosts(mut self, policy: &Policy) -> Result<Self, ToolResult> {
+        hosts::held(&*self.sandbox).map_err(|why| {
+            let remedy = why.remedy;
+            unavailable(&format!(
+                "here nothing would keep it to public hosts ({}). The owner of this daemon can \
+                 {remedy}",
+                why.reason
+            ))
+        })?;
+        let network = Network::Hosts(Grant::of_any(policy.allow_hosts.clone()));
+        if let ActionTarget::Run { confinement: Some(inside), .. } = &mut self.target {
+            inside.network = true;
+            inside.hosts = hosts::hosts_of(&network);
+        }
+        self.command.network = network;
+        Ok(self)
+    }
+
     /// Starts what was planned, or nothing.
     ///
     /// # Errors
     /// The result of the call, when nothing was started.
-    pub(super) async fn start(&self, planned: &Action) -> Result<Child, ToolResult> {
+    pub(crate) async fn start(&self, planned: &Action) -> Result<Child, ToolResult> {
         self.check(planned)?;
         let started = self.sandbox.spawn(&self.command).await;
         started.map_err(|error| unavailable(&error.to_string()))

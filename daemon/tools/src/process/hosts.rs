@@ -1,7 +1,7 @@
 //! What a call asks for of the network.
 
 use agentd_domain::{ToolResult, cut_line};
-use agentd_sandbox::{Backend, Grant, Network, Policy, Promise, Sandbox};
+use agentd_sandbox::{Backend, Grant, Network, Policy, Promise, Sandbox, Unpromised};
 use url::Host;
 
 use super::limits::invalid;
@@ -44,7 +44,7 @@ pub(super) fn network(
     // Where nothing keeps a program in, nothing keeps it from any host, and whoever is asked is told so.
     let backend = sandbox.backend();
     if backend != Backend::None
-        && let Some(why) = Promise::Hosts.unpromised(backend, &sandbox.accounting())
+        && let Err(why) = held(sandbox)
     {
         return Err(ToolResult::fatal(
             "HOSTS_NOT_HELD",
@@ -57,6 +57,14 @@ pub(super) fn network(
         ));
     }
     Ok(Network::Hosts(Grant::of(hosts, policy.allow_hosts.clone())))
+}
+
+/// Whether programs are kept to hosts here.
+///
+/// # Errors
+/// Why not.
+pub(super) fn held(sandbox: &dyn Sandbox) -> Result<(), Unpromised> {
+    Promise::Hosts.unpromised(sandbox.backend(), &sandbox.accounting()).map_or(Ok(()), Err)
 }
 
 /// A host as it is compared.
