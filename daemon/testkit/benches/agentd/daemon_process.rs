@@ -21,7 +21,8 @@ pub(crate) struct Home {
 
 impl Home {
     /// Configures a model at `base_url`. `more` is added to the configuration. Titles come from the
-    /// first message: a request in the background would disturb what is measured.
+    /// first message: a request in the background would disturb what is measured. Nobody is held to a
+    /// rate of messages.
     pub(crate) fn new(base_url: &str, more: &str) -> anyhow::Result<Self> {
         let home = Self { dir: tempfile::tempdir()? };
         home.configure(base_url, more)?;
@@ -36,7 +37,7 @@ impl Home {
         }
         let text = format!(
             "[provider]\nbase_url = \"{base_url}\"\nmodel = \"scripted\"\n\
-             [session]\ntitles = \"first_message\"\n{more}"
+             [session]\ntitles = \"first_message\"\n[submit]\nper_client_per_second = 0\n{more}"
         );
         fs::write(paths.config_file(), text)?;
         Ok(())
@@ -72,6 +73,8 @@ impl DaemonProcess {
             .arg(home.path())
             .env_clear()
             .env("HOME", home.path())
+            // Where bubblewrap is looked for.
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(log)

@@ -24,6 +24,8 @@ const FILE_BYTES: usize = 8 * 1024 * 1024;
 const EDITED_BYTES: usize = 10 * 1024 * 1024;
 
 const SUM: Call<'_> = ("calculator", r#"{"expression":"17 * 23"}"#);
+/// What a program that writes nothing and succeeds comes to.
+const NOTHING: &str = "[no output]";
 const TRUE: Call<'_> = ("run_command", r#"{"argv":["true"]}"#);
 
 pub(crate) async fn run() -> anyhow::Result<Vec<Row>> {
@@ -142,14 +144,14 @@ async fn program(llm: &LlmServer, backend: &str, workspace: &Path) -> anyhow::Re
     let home = Home::new(&llm.base_url(), &config)?;
     let daemon = DaemonProcess::start(&home).await?;
     let mut rounds = Rounds::open(llm, &daemon, workspace).await?;
-    if let Err(error) = rounds.timed(&[TRUE], "exit code 0").await {
+    if let Err(error) = rounds.timed(&[TRUE], NOTHING).await {
         println!("  not measured with {backend}: {error}");
         daemon.stop().await?;
         return Ok(Vec::new());
     }
     let (mut boxed, mut plain) = (Vec::new(), Vec::new());
     for _ in 0..PROGRAMS {
-        boxed.push(rounds.timed(&[TRUE], "exit code 0").await?);
+        boxed.push(rounds.timed(&[TRUE], NOTHING).await?);
         let start = Instant::now();
         let status = Command::new("true").status().await.context("start true")?;
         ensure!(status.success(), "true failed");
