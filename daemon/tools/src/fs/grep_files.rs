@@ -2,18 +2,18 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use agentd_domain::{Action, Capabilities, ToolResult, cut_line};
 use async_trait::async_trait;
 use cap_std::fs::{OpenOptions, OpenOptionsExt as _};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
-use grep_searcher::{BinaryDetection, SearcherBuilder};
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
-use super::hits::{FileHits, Hits, Wanted, look_through};
+use super::hits::{Hits, Wanted, look_through};
 use super::scope::Names;
 use super::skipped::Skipped;
 use super::walk::{Found, Walk};
@@ -145,6 +145,18 @@ impl Arguments {
             })
     }
 
+    /// A file that was named is looked through although it is binary.
+    fn searcher(&self, is_named: bool) -> Searcher {
+        let detection =
+            if is_named { BinaryDetection::convert(0) } else { BinaryDetection::quit(0) };
+        SearcherBuilder::new()
+            .before_context(usize::from(self.context))
+            .after_context(usize::from(self.context))
+            .heap_limit(Some(MAX_LINE))
+            .binary_detection(detection)
+            .build()
+    }
+
     fn names(&self) -> Result<Names, ToolResult> {
         Names::read(self.path.as_deref(), self.glob.as_deref(), self.kind.as_deref())
     }
@@ -181,21 +193,19 @@ fn grep(
     let limit = usize::from(arguments.limit.unwrap_or(100));
     let wanted = Wanted { mode: arguments.mode, limit, stop: enough };
     let hits = Mutex::new(Hits::new(arguments.mode, limit));
+    // Each has a buffer that would take longer to make than most files to look through.
+    let idle = Mutex::new(Vec::new());
     let look = |file: &mut dyn io::Read, place: &Path, is_named: bool, skipped: &mut Skipped| {
-        let detection =
-            if is_named { BinaryDetection::convert(0) } else { BinaryDetection::quit(0) };
-        let mut searcher = SearcherBuilder::new()
-            .before_context(usize::from(arguments.context))
-            .after_context(usize::from(arguments.context))
-            .heap_limit(Some(MAX_LINE))
-            .binary_detection(detection)
-            .build();
-        match look_through(&mut searcher, &matcher, file, wanted) {
+        let taken = lock(&idle).pop();
+        let mut searcher = taken.unwrap_or_else(|| arguments.searcher(is_named));
+        let looked = look_through(&mut searcher, &matcher, file, wanted);
+        lock(&idle).push(searcher);
+        match looked {
             Ok(found) => {
                 if found.is_binary && !is_named {
                     skipped.binary += 1;
                 }
-                note(&hits, place, found);
+                lock(&hits).note(place, found);
             }
             Err(_) if enough.is_cancelled() => {}
             Err(error) => skipped.unreadable(place, &error),
@@ -236,8 +246,8 @@ fn grep(
     Ok(search_result(output, notes, hits.lines, &skipped, enough).with_evidence(evidence))
 }
 
-fn note(hits: &Mutex<Hits>, place: &Path, found: FileHits) {
-    hits.lock().unwrap_or_else(PoisonError::into_inner).note(place, found);
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Opens a file that was come by; none when it is no plain file any more.
