@@ -224,7 +224,7 @@ async fn a_commit_in_the_middle_of_a_merge_is_refused() {
 #[tokio::test]
 async fn a_machine_without_git_says_which_package_adds_it() {
     let programs = directory();
-    symlink("/usr/bin/true", programs.path().join("true")).unwrap();
+    symlink("/usr/bin/touch", programs.path().join("touch")).unwrap();
     let path = programs.path().display().to_string();
     let readable_paths = vec![path.clone()];
     let config = SandboxConfig { path, readable_paths, ..SandboxConfig::default() };

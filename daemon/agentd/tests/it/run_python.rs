@@ -106,7 +106,7 @@ async fn sb_04_what_code_started_is_ended_and_so_is_code_that_takes_too_long() {
 async fn python_that_is_missing_is_told_with_its_package() {
     // All that is there is what the sandbox is probed with.
     let programs = directory();
-    std::os::unix::fs::symlink("/usr/bin/true", programs.path().join("true")).unwrap();
+    std::os::unix::fs::symlink("/usr/bin/touch", programs.path().join("touch")).unwrap();
     let path = programs.path().to_string_lossy().into_owned();
     let readable_paths = vec![path.clone()];
     let place = boxed_with(&SandboxConfig { path, readable_paths, ..SandboxConfig::default() });
