@@ -148,7 +148,7 @@ impl Pauses {
     }
 }
 
-/// Creates a session in the directory where the user stands; on another machine, which does not have
+/// Creates a session in the directory where the user stands, and further ones; on another machine, which does not have
 /// that one, where its daemon works by default.
 ///
 /// # Errors
@@ -156,6 +156,7 @@ impl Pauses {
 pub(crate) async fn create_session(
     client: &Client,
     wishes: &Wishes,
+    further_roots: Vec<String>,
 ) -> Result<v1::Session, RpcError> {
     // One that cannot be told is none.
     let workspace = directory::current(client.endpoint()).ok().flatten().unwrap_or_default();
@@ -166,6 +167,7 @@ pub(crate) async fn create_session(
         session_id: new_ulid(),
         title: String::new(),
         workspace,
+        further_roots,
         model: model_on_the_wire(wishes.model.as_deref().unwrap_or_default()).to_owned(),
     };
     let response = client.session().create_session(request).await?.into_inner();

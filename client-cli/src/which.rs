@@ -1,12 +1,14 @@
 //! The session that a command works in: a named one, the last one, or a new one.
 
+use std::path::PathBuf;
+
 use agentd_proto::v1;
 use agentd_shared::Client;
 
 use crate::app::rpc_failure;
 use crate::cli::{EffortArg, ModeArg, WhichSession, Wishes, WorkArg};
-use crate::exit::Failure;
-use crate::{ids, submit};
+use crate::exit::{Exit, Failure};
+use crate::{directory, ids, submit};
 
 /// A session to work in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +44,9 @@ pub(crate) async fn choose(
 /// # Errors
 /// A report when the daemon refuses.
 pub(crate) async fn create(client: &Client, wishes: &Wishes) -> Result<Chosen, Failure> {
-    let session = submit::create_session(client, wishes)
+    let named = |path: &PathBuf| directory::named(client.endpoint(), path);
+    let further = wishes.add_dir.iter().map(named).collect::<Result<_, _>>()?;
+    let session = submit::create_session(client, wishes, further)
         .await
         .map_err(|error| rpc_failure("cannot create a session", error))?;
     Ok(Chosen { session_id: session.session_id, is_new: true })
@@ -58,7 +62,12 @@ pub(crate) async fn set(
     session_id: &str,
     wishes: &Wishes,
 ) -> Result<(), Failure> {
-    let Wishes { model, effort, mode, work } = wishes;
+    let Wishes { model, effort, mode, work, add_dir } = wishes;
+    if !add_dir.is_empty() {
+        return Err(Failure::new(Exit::Usage, "cannot add a directory to a session that exists")
+            .because("its directories are chosen when it is made")
+            .hint("leave --add-dir out, or begin a session with --new"));
+    }
     if model.is_none() && effort.is_none() && mode.is_none() && work.is_none() {
         return Ok(());
     }

@@ -1,5 +1,7 @@
 //! Which session a command is about, and what its turns are like.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 
 /// Which session: at most one of these.
@@ -32,6 +34,9 @@ pub(crate) struct Wishes {
     /// What the agent works on, from the next call on
     #[arg(long, value_name = "WORK", value_enum, hide_possible_values = false)]
     pub(crate) work: Option<WorkArg>,
+    /// A further directory that a new session works in; may be repeated
+    #[arg(long, value_name = "DIR")]
+    pub(crate) add_dir: Vec<PathBuf>,
 }
 
 /// How much an agent may do without asking.

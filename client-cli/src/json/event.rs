@@ -39,6 +39,7 @@ enum Body<'a> {
         effort: String,
         permission_mode: String,
         work_mode: String,
+        further_roots: &'a [String],
     },
     SessionRenamed {
         title: &'a str,
@@ -181,6 +182,7 @@ impl<'a> From<&'a Wire> for Body<'a> {
                 effort,
                 permission_mode,
                 work_mode,
+                further_roots,
             }) => Self::SessionCreated {
                 workspace,
                 title,
@@ -189,6 +191,7 @@ impl<'a> From<&'a Wire> for Body<'a> {
                 effort: super::effort(*effort),
                 permission_mode: super::permission_mode(*permission_mode),
                 work_mode: super::work_mode(*work_mode),
+                further_roots,
             },
             Wire::SessionRenamed(v1::SessionRenamed { title, source, by }) => {
                 Self::SessionRenamed {

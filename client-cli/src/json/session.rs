@@ -15,6 +15,7 @@ pub(crate) struct SessionView<'a> {
     title: &'a str,
     title_source: String,
     workspace: &'a str,
+    further_roots: &'a [String],
     model: &'a str,
     created_at_ms: i64,
     updated_at_ms: i64,
@@ -52,12 +53,14 @@ impl<'a> From<&'a v1::Session> for SessionView<'a> {
             cost,
             permission_mode,
             work_mode,
+            further_roots,
         } = session;
         Self {
             session_id,
             title,
             title_source: super::title_source(*title_source),
             workspace,
+            further_roots,
             model,
             created_at_ms: *created_at_ms,
             updated_at_ms: *updated_at_ms,

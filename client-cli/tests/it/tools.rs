@@ -149,3 +149,35 @@ async fn sc_03_a_file_with_secrets_is_read_when_a_rule_names_it_and_as_long_as_i
     assert!(stderr(&refused).contains("PROTECTED_FILE"), "{refused:?}");
     daemon.terminate().await;
 }
+
+#[tokio::test]
+async fn a_session_is_begun_with_further_directories_and_shows_them() {
+    let llm = LlmServer::start().await;
+    let daemon = agentd().llm(&llm).set("permission.mode", "full").start().await;
+    let home = daemon.home();
+    let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let [one, two] = [&one, &two].map(|dir| dir.path().canonicalize().unwrap());
+    std::fs::write(two.join("a.txt"), "from two").unwrap();
+    let path = two.join("a.txt").display().to_string();
+    llm.push(Reply::tool_call("read_file", &serde_json::json!({ "path": path }).to_string()));
+    llm.push(Reply::text("done"));
+    let dirs = ["--add-dir", one.to_str().unwrap(), "--add-dir", two.to_str().unwrap()];
+    let sent = run(home, &[&["send", "--new"], &dirs[..], &["look"]].concat()).await;
+    assert!(sent.status.success(), "{sent:?}");
+    let told = llm.requests().last().unwrap().body.to_string();
+    assert!(told.contains("from two"), "{told}");
+    let shown = run(home, &["sessions", "show", "last"]).await;
+    let lines = format!("\nand        {}\nand        {}\n", one.display(), two.display());
+    assert!(stdout(&shown).contains(&lines), "{shown:?}");
+    let shown = run(home, &["sessions", "show", "last", "--json"]).await;
+    let json: serde_json::Value = serde_json::from_str(stdout(&shown)).unwrap();
+    let roots = json["session"]["further_roots"].as_array().unwrap();
+    assert_eq!(*roots, [one.to_str().unwrap(), two.to_str().unwrap()]);
+    // Those of a session that exists stay as they are.
+    let late = run(home, &[&["send", "--session", "last"], &dirs[..], &["look"]].concat()).await;
+    assert_eq!(late.status.code(), Some(2), "{late:?}");
+    assert!(stderr(&late).contains("--add-dir"), "{late:?}");
+    let gone = run(home, &["send", "--new", "--add-dir", "none", "look"]).await;
+    assert_eq!(gone.status.code(), Some(4), "{gone:?}");
+    daemon.terminate().await;
+}

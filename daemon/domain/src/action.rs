@@ -22,7 +22,7 @@ pub struct Action {
 pub enum ActionTarget {
     /// Reads a file or what is below a directory.
     Read {
-        /// Path relative to the workspace root, without links.
+        /// Path without links: relative to the workspace root, or absolute below a further root.
         path: String,
         /// Tells this content from the one at another time, as far as that is cheap to know. It is
         /// not kept.
@@ -31,7 +31,7 @@ pub enum ActionTarget {
     },
     /// Writes a file, or removes it.
     Write {
-        /// Path relative to the workspace root, without links.
+        /// Path without links: relative to the workspace root, or absolute below a further root.
         path: String,
         /// SHA-256 in hex of the content that it will replace; none when there is no such file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -46,7 +46,7 @@ pub enum ActionTarget {
     Run {
         /// The program and its arguments, or a shell and its script.
         argv: Vec<String>,
-        /// Directory relative to the workspace root.
+        /// Directory relative to the workspace root, or absolute below a further root.
         cwd: String,
         /// What keeps it in; none: nothing does.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -278,6 +278,9 @@ pub struct SessionCreated {
     /// What it works on.
     #[serde(default, skip_serializing_if = "WorkMode::is_default")]
     pub work_mode: WorkMode,
+    /// Absolute paths of further directories that tools work in.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further_roots: Vec<String>,
 }
 
 /// The title changed.

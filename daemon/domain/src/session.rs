@@ -83,6 +83,9 @@ pub struct SessionRecord {
     /// What it works on.
     #[serde(default)]
     pub work_mode: WorkMode,
+    /// Absolute paths of further directories that tools work in.
+    #[serde(default)]
+    pub further_roots: Vec<String>,
 }
 
 impl SessionRecord {
@@ -108,6 +111,7 @@ impl SessionRecord {
             estimated_usage: Usage::default(),
             permission_mode: PermissionMode::default(),
             work_mode: WorkMode::default(),
+            further_roots: Vec::new(),
         }
     }
 

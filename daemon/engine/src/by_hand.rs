@@ -21,6 +21,7 @@ use tokio::time::timeout;
 
 use crate::engine::{Engine, check_workspace};
 use crate::error::CommandError;
+use crate::roots::Roots;
 use crate::session::{Command, Standing};
 use crate::{permission, rules};
 
@@ -115,7 +116,7 @@ pub struct PlaceChanges {
 /// What a call in a session works with.
 #[derive(Debug)]
 pub(crate) struct SessionPlace {
-    pub(crate) workspace: PathBuf,
+    pub(crate) roots: Roots,
     pub(crate) changes: Arc<FileChanges>,
     pub(crate) standing: Standing,
 }
@@ -180,7 +181,7 @@ impl Hands {
 
 /// Everything that a call needs of its place.
 struct Found {
-    workspace: PathBuf,
+    roots: Roots,
     standing: Standing,
     seat: Seat,
 }
@@ -214,10 +215,10 @@ impl Engine {
     /// When there is no such place, or it cannot be read.
     pub async fn changes(&self, place: &HandPlace) -> Result<PlaceChanges, CommandError> {
         // Whoever only looks takes no seat: one that is running something would have to go for it.
-        let (workspace, changes) = match place {
+        let (roots, changes) = match place {
             HandPlace::Session(id) => {
                 let place = self.ask(*id, |reply| Command::Place { reply }).await?;
-                (place.workspace, place.changes)
+                (place.roots, place.changes)
             }
             HandPlace::Workspace(path) => {
                 check_workspace(path).await?;
@@ -226,13 +227,15 @@ impl Engine {
                 let seat = seats.get(&HandPlace::Workspace(root.clone()));
                 let known = seat.map(|seat| Arc::clone(seat.files.changes()));
                 let changes = known.unwrap_or_else(|| self.deps().changes_of(&root));
-                (PathBuf::from(root), changes)
+                (Roots::only(PathBuf::from(root)), changes)
             }
         };
         let tools = self.deps().tools.clone();
         let look = move || -> Result<PlaceChanges, String> {
             let listed = changes.list().map_err(|error| error.to_string())?;
-            let files = tools.net_diffs(&workspace, &changes).map_err(|refusal| refusal.output)?;
+            let files = tools
+                .net_diffs(&roots.workspace, &roots.further, &changes)
+                .map_err(|refusal| refusal.output)?;
             let changes = listed;
             Ok(PlaceChanges { changes, files })
         };
@@ -244,13 +247,13 @@ impl Engine {
 
     async fn find_place(&self, place: &HandPlace) -> Result<Found, CommandError> {
         let deps = self.deps();
-        let (workspace, standing, (seat, gone)) = match place {
+        let (roots, standing, (seat, gone)) = match place {
             HandPlace::Session(id) => {
-                let SessionPlace { workspace, changes, standing } =
+                let SessionPlace { roots, changes, standing } =
                     self.ask(*id, |reply| Command::Place { reply }).await?;
                 let files = || Arc::new(FileLedger::of(Arc::clone(&changes)));
                 let make = || Seat { files: files(), session: *id, taken: 0 };
-                (workspace, standing, self.hands().take(place, Some(&changes), make))
+                (roots, standing, self.hands().take(place, Some(&changes), make))
             }
             HandPlace::Workspace(path) => {
                 check_workspace(path).await?;
@@ -265,7 +268,7 @@ impl Engine {
                     taken: 0,
                 };
                 let taken = self.hands().take(&place, None, make);
-                (PathBuf::from(root), standing, taken)
+                (Roots::only(PathBuf::from(root)), standing, taken)
             }
         };
         if let Some(session) = gone {
@@ -274,11 +277,11 @@ impl Engine {
                 tools.end_session(Some(session)).await;
             });
         }
-        Ok(Found { workspace, standing, seat })
+        Ok(Found { roots, standing, seat })
     }
 
     async fn carry_out(&self, call: HandCall, found: Found, steps: &mpsc::Sender<HandStep>) {
-        let Found { workspace, standing, seat: Seat { files, session, .. } } = found;
+        let Found { roots, standing, seat: Seat { files, session, .. } } = found;
         let arguments =
             if call.arguments_json.trim().is_empty() { "{}" } else { &call.arguments_json };
         let prepared = match self.deps().tools.prepare(&call.tool, arguments) {
@@ -288,9 +291,10 @@ impl Engine {
         let tool = prepared.tool.spec().name.clone();
         let effect = prepared.capabilities.effect;
         let (output, shown) = LiveOutput::channel();
-        let readable = permission::readable(self.deps(), &workspace, &standing).await;
+        let readable = permission::readable(self.deps(), &roots, &standing).await;
         let ctx = ToolContext {
-            workspace,
+            workspace: roots.workspace.clone(),
+            further_roots: Arc::clone(&roots.further),
             session,
             clock: Arc::clone(&self.deps().clock),
             cancel: self.shutdown().child_token(),
@@ -309,7 +313,7 @@ impl Engine {
             () = steps.closed() => return,
         };
         let permission =
-            permission::decide(self.deps(), &ctx.workspace, &standing, &prepared, &action).await;
+            permission::decide(self.deps(), &roots, &standing, &prepared, &action).await;
         let plan = HandPlan {
             tool: tool.clone(),
             arguments_json: prepared.arguments.to_string(),

@@ -359,6 +359,16 @@ impl<'a> CopyBuilder<'a> {
                         self.drafts.push(Draft::plain(Notice { level: NoticeLevel::Warn, text }));
                         workspace.clone_into(&mut created.workspace);
                     }
+                    // A file gives no directories beside the one it is worked in.
+                    if !created.further_roots.is_empty() {
+                        let text = format!(
+                            "The imported session worked in further directories, which it cannot any \
+                             more: {}.",
+                            agentd_domain::cut_line(&created.further_roots.join(", "), 500)
+                        );
+                        self.drafts.push(Draft::plain(Notice { level: NoticeLevel::Warn, text }));
+                        created.further_roots.clear();
+                    }
                     created.title = agentd_domain::cut_line(&created.title, Title::MAX_CHARS);
                     created.permission_mode = self.usual_mode();
                 }

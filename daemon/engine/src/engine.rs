@@ -21,6 +21,7 @@ use crate::by_hand::Hands;
 use crate::config::{AutoResume, EngineConfig};
 use crate::error::CommandError;
 use crate::model::ModelSource;
+use crate::roots;
 use crate::rules::RuleBook;
 use crate::session::{
     Actor, ApprovalAnswer, Command, Draft, Ended, Gauges, MAILBOX, Reply, SessionDeps,
@@ -112,6 +113,8 @@ pub struct NewSession {
     pub permission_mode: Option<PermissionMode>,
     /// What it works on.
     pub work_mode: WorkMode,
+    /// Absolute paths of further existing directories, none in another.
+    pub further_roots: Vec<String>,
 }
 
 /// A call that waits until somebody says whether it may run.
@@ -213,6 +216,7 @@ impl Engine {
         let _reserved = self.reserve(id)?;
         check_model_name(&new.model)?;
         check_workspace(&new.workspace).await?;
+        let further_roots = roots::check(&new.workspace, &new.further_roots, &deps.tools).await?;
         let created = SessionCreated {
             workspace: new.workspace,
             title: new.title.map(|title| title.as_str().to_owned()).unwrap_or_default(),
@@ -223,6 +227,7 @@ impl Engine {
                 .permission_mode
                 .unwrap_or_else(|| deps.config.borrow().permission_mode),
             work_mode: new.work_mode,
+            further_roots,
         };
         let draft = Draft::plain(created);
         let event =

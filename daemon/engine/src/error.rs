@@ -103,6 +103,14 @@ pub enum CommandError {
         /// What is wrong with it.
         problem: String,
     },
+    /// A further directory of a session cannot be one.
+    #[error("the directory {path} {problem}")]
+    FurtherRoot {
+        /// The path.
+        path: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A session with this id exists and was made differently.
     #[error("session {0} exists already")]
     SessionExists(SessionId),
@@ -182,6 +190,7 @@ impl CommandError {
             | Self::Title(_)
             | Self::ModelName { .. }
             | Self::Workspace { .. }
+            | Self::FurtherRoot { .. }
             | Self::NoSuchEvent { .. } => ErrorKind::Invalid,
             Self::QueueFull { .. }
             | Self::TooManyTerminals { .. }
@@ -212,6 +221,7 @@ impl CommandError {
             Self::Title(_) => Some("title"),
             Self::ModelName { .. } => Some("model"),
             Self::Workspace { .. } => Some("workspace"),
+            Self::FurtherRoot { .. } => Some("further_roots"),
             Self::NoSuchEvent { .. } => Some("up_to_seq"),
             Self::QueueFull { .. }
             | Self::TooManyTerminals { .. }
@@ -252,6 +262,9 @@ impl CommandError {
             Self::Title(_) => "give one line of 1 to 200 characters",
             Self::ModelName { .. } => "give the name as the provider lists it",
             Self::Workspace { .. } => "give the absolute path of an existing directory",
+            Self::FurtherRoot { .. } => {
+                "give absolute paths of existing directories, none in another or in the workspace"
+            }
             Self::SessionExists(_) => "choose another id, or leave it out",
             Self::NoSuchEvent { .. } => "give the seq of an event that the log has",
             Self::TooManyTerminals { .. } => "close some, or read the log in pages",

@@ -15,6 +15,7 @@ mod engine;
 mod error;
 mod model;
 mod permission;
+mod roots;
 mod rules;
 mod session;
 mod slots;

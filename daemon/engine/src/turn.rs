@@ -17,7 +17,6 @@ mod plans;
 mod prompt;
 mod times;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use agentd_domain::{
@@ -31,6 +30,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::CommandError;
 use crate::model::{ModelQuery, ResolvedModel, Role};
+use crate::roots::Roots;
 use crate::session::{Ask, OpenCall, SessionDeps, Standing, TextChannel};
 use crate::slots::SlotRequest;
 use crate::usage::Account;
@@ -120,7 +120,7 @@ impl TurnOutcome {
 pub(crate) struct TurnTask {
     pub(crate) session_id: SessionId,
     pub(crate) turn_id: TurnId,
-    pub(crate) workspace: PathBuf,
+    pub(crate) roots: Roots,
     pub(crate) model: String,
     pub(crate) effort: Option<Effort>,
     pub(crate) context_from: Seq,

@@ -49,14 +49,14 @@ pub(crate) fn launch(program: &Path, command: &Command, policy: &Policy, place: 
         words.mount("--ro-bind-try", readable, readable);
     }
     words.mount("--ro-bind", &policy.helper, Path::new(HELPER));
-    let workspace = &place.workspace;
-    match command.profile {
-        Profile::ReadOnly => words.mount("--ro-bind", workspace, workspace),
-        Profile::WorkspaceWrite | Profile::GitWrite => {
-            words.mount("--bind", workspace, workspace);
-        }
+    let how = match command.profile {
+        Profile::ReadOnly => "--ro-bind",
+        Profile::WorkspaceWrite | Profile::GitWrite => "--bind",
+    };
+    for root in &place.roots {
+        words.mount(how, root, root);
     }
-    for Mount { path, is_read_only } in protected::mounts(workspace, command.profile) {
+    for Mount { path, is_read_only } in protected::mounts(place, command.profile) {
         words.mount(if is_read_only { "--ro-bind" } else { "--bind" }, &path, &path);
     }
     for hidden in &place.hidden {
@@ -85,7 +85,7 @@ pub(crate) fn launch(program: &Path, command: &Command, policy: &Policy, place: 
 fn inside(command: &Command, place: &Place) -> Confinement {
     let mut write: Vec<PathBuf> = vec![TEMPORARY.into(), "/dev".into()];
     if command.profile != Profile::ReadOnly {
-        write.push(place.workspace.clone());
+        write.extend(place.roots.iter().cloned());
     }
     Confinement {
         cwd: place.cwd.clone(),

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::container::ContainerRun;
 use crate::egress::Egress;
+use crate::place::Place;
 use crate::process_run::ProcessRun;
 use crate::protected::Look;
 use crate::{LimitsMet, Output};
@@ -19,7 +20,7 @@ pub struct Child {
     pub(crate) run: Run,
     /// Its way to the hosts that it may reach, where there are some.
     pub(crate) egress: Option<Egress>,
-    pub(crate) workspace: PathBuf,
+    pub(crate) place: Place,
     pub(crate) look: Look,
 }
 
@@ -40,7 +41,7 @@ pub struct Exit {
     /// Processes that it had started and that still ran a moment after its end; they were ended. Those
     /// of a container are ended too, and not counted.
     pub left_running: usize,
-    /// Files, relative to the workspace, that others run later and that came to be or changed while
+    /// Files, relative to the workspace where they are in it, that others run later and that came to be or changed while
     /// it ran.
     pub run_later: Vec<PathBuf>,
     /// Limits of all processes together that it met, where a control group counts.
@@ -86,7 +87,7 @@ impl Child {
             Run::Process(run) => run.wait().await?,
             Run::Container(run) => run.wait().await?,
         };
-        let run_later = Look::taken(&self.workspace).await.changed_since(&self.look);
+        let run_later = Look::taken(&self.place).await.changed_since(&self.look);
         let Ended { code, signal, left_running, limits_met } = ended;
         let refused_hosts = self.egress.as_ref().map(Egress::refused).unwrap_or_default();
         Ok(Exit { code, signal, left_running, run_later, limits_met, refused_hosts })

@@ -16,7 +16,10 @@ pub struct Command {
     pub argv: Vec<String>,
     /// Root of the workspace.
     pub workspace: PathBuf,
-    /// Where it starts, relative to the workspace; links that lead out of it are refused.
+    /// Further directories, for which all that is said of the workspace holds.
+    pub further_roots: Vec<PathBuf>,
+    /// Where it starts, relative to the workspace or below a further root; links that lead out of them
+    /// are refused.
     pub cwd: PathBuf,
     /// What it may do to the workspace.
     pub profile: Profile,

@@ -152,7 +152,7 @@ impl Sandbox for Containers {
         let (place, identity) = launch::check(command, &self.policy)?;
         launch::not_root(&place, identity)?;
         let identity = identity.unwrap_or_else(Identity::own);
-        let look = Look::taken(&place.workspace).await;
+        let look = Look::taken(&place).await;
         let wrong =
             |error: bollard::errors::Error| SpawnError::Start(io::Error::other(told(&error)));
         let config = body::of(self, command, &place, identity);
@@ -178,7 +178,7 @@ impl Sandbox for Containers {
             stderr: Some(stderr),
             run: Run::Container(run),
             egress: None,
-            workspace: place.workspace,
+            place,
             look,
         })
     }

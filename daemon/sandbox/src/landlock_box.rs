@@ -37,8 +37,8 @@ pub(crate) fn launch(
     let mut write: Vec<PathBuf> = DEVICES.iter().map(PathBuf::from).collect();
     write.push(scratch.path().to_owned());
     match command.profile {
-        Profile::ReadOnly => read.push(place.workspace.clone()),
-        Profile::WorkspaceWrite | Profile::GitWrite => write.push(place.workspace.clone()),
+        Profile::ReadOnly => read.extend(place.roots.iter().cloned()),
+        Profile::WorkspaceWrite | Profile::GitWrite => write.extend(place.roots.iter().cloned()),
     }
     let inside = Confinement {
         cwd: place.cwd.clone(),

@@ -223,7 +223,7 @@ pub(crate) async fn start(
         // This also leaves root's groups.
         outer.uid(uid).gid(gid);
     }
-    let look = Look::taken(&place.workspace).await;
+    let look = Look::taken(&place).await;
     let mut process = spawner.spawn(outer).await?;
     if let Some(group) = &group {
         group.take_in(process.id().ok_or_else(|| io::Error::other("it ended at once"))?)?;
@@ -245,7 +245,7 @@ pub(crate) async fn start(
         stderr: stderr.map(Output::new),
         run: Run::Process(run),
         egress,
-        workspace: place.workspace,
+        place,
         look,
     })
 }

@@ -36,6 +36,8 @@ pub(crate) const ETC: &[&str] = &[
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
     pub(crate) workspace: PathBuf,
+    /// The workspace and further roots. What is in another one comes after that.
+    pub(crate) roots: Vec<PathBuf>,
     pub(crate) cwd: PathBuf,
     /// Paths below the workspace or a readable path that stay hidden.
     pub(crate) hidden: Vec<PathBuf>,
@@ -52,25 +54,36 @@ impl Place {
                 .map_err(|source| SpawnError::Directory { path: path.to_owned(), source })
         };
         let workspace = resolve(&command.workspace)?;
+        let mut roots = vec![workspace.clone()];
+        for further in &command.further_roots {
+            roots.push(resolve(further)?);
+        }
         let cwd = resolve(&workspace.join(&command.cwd))?;
-        if !cwd.starts_with(&workspace) {
+        if !roots.iter().any(|root| cwd.starts_with(root)) {
             return Err(SpawnError::OutsideWorkspace { path: command.cwd.clone() });
         }
-        let is_system = SYSTEM.iter().any(|system| {
-            let system = Path::new(system);
-            workspace == system || system.starts_with(&workspace)
-        });
+        let is_system = |root: &Path| {
+            SYSTEM.iter().any(|system| {
+                let system = Path::new(system);
+                root == system || system.starts_with(root)
+            })
+        };
         let hidden: Vec<PathBuf> =
             policy.hidden.iter().map(|path| path.canonicalize().unwrap_or(path.clone())).collect();
-        if is_system || hidden.iter().any(|hidden| workspace.starts_with(hidden)) {
-            return Err(SpawnError::Workspace { path: workspace });
+        let is_taken = |root: &&PathBuf| {
+            is_system(root) || hidden.iter().any(|hidden| root.starts_with(hidden))
+        };
+        if let Some(root) = roots.iter().find(is_taken) {
+            return Err(SpawnError::Workspace { path: root.clone() });
         }
+        // Mounted in this order none is mounted over.
+        roots.sort_by_key(|root| root.components().count());
         let shown = |path: &PathBuf| {
-            path.starts_with(&workspace)
+            roots.iter().any(|root| path.starts_with(root))
                 || policy.readable.iter().any(|readable| path.starts_with(readable))
         };
         let mut hidden: Vec<PathBuf> = hidden.into_iter().filter(shown).collect();
-        hidden.extend(crate::protected::secrets(&workspace));
-        Ok(Self { workspace, cwd, hidden })
+        hidden.extend(roots.iter().flat_map(|root| crate::protected::secrets(root)));
+        Ok(Self { workspace, roots, cwd, hidden })
     }
 }

@@ -168,6 +168,7 @@ fn command(script: &str, stage: &Stage, limits: Limits) -> Command {
     Command {
         argv: ["bash", "-c", script].map(str::to_owned).into(),
         workspace: stage.workspace.path().to_owned(),
+        further_roots: Vec::new(),
         cwd: std::path::PathBuf::new(),
         profile: Profile::WorkspaceWrite,
         network: Network::None,

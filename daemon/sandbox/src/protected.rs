@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 pub(crate) use self::look::Look;
 use self::walk::{Found, find};
 use crate::Profile;
+use crate::place::Place;
 
 /// Files that programs outside run or obey by themselves, in lower case: shells, CI, hooks of other
 /// tools.
@@ -73,10 +74,10 @@ pub(crate) struct Mount {
 
 /// What keeps protected files as they are, in the order in which it is to be mounted. Links are left
 /// alone: mounting on one would follow it. What is not there yet cannot be mounted on.
-pub(crate) fn mounts(workspace: &Path, profile: Profile) -> Vec<Mount> {
+pub(crate) fn mounts(place: &Place, profile: Profile) -> Vec<Mount> {
     let mut mounts = Vec::new();
     let mut mount = |path: PathBuf, is_read_only| mounts.push(Mount { path, is_read_only });
-    for found in find(workspace) {
+    for found in place.roots.iter().flat_map(|root| find(root)) {
         match (found, profile) {
             (_, Profile::ReadOnly) => {}
             (Found::RunsLater(path), _) | (Found::Git(path), Profile::WorkspaceWrite) => {

@@ -223,6 +223,7 @@ async fn probe(sandbox: &dyn Sandbox) -> Result<(), String> {
             // An engine may number users otherwise, so that nothing can be written.
             argv: ["touch", "written"].map(str::to_owned).to_vec(),
             workspace: workspace.path().to_owned(),
+            further_roots: Vec::new(),
             cwd: PathBuf::new(),
             profile: Profile::WorkspaceWrite,
             network: Network::None,

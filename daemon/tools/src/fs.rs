@@ -22,6 +22,7 @@ mod net_diff;
 mod patch;
 mod protected;
 pub(crate) mod read_file;
+mod root;
 mod save;
 mod scope;
 mod skipped;
@@ -185,8 +186,7 @@ pub(crate) async fn planned_read(
     path: &str,
     summary: String,
 ) -> Result<Action, ToolResult> {
-    let (root, protected, path) =
-        (ctx.workspace.clone(), protected.for_reading(ctx), path.to_owned());
+    let (root, protected, path) = (ctx.workspace.clone(), protected.for_call(ctx), path.to_owned());
     blocking(ctx, move |_cancel| {
         let opened = open_plain_file(&root, &protected, &path)?;
         Ok(Action { summary, targets: vec![opened.target()] })

@@ -9,7 +9,7 @@ mod programs;
 mod rules;
 mod script;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use agentd_domain::{
     Action, ActionTarget, Capabilities, Confinement, PathAccess, PermissionMode, PermissionRule,
@@ -48,6 +48,8 @@ pub struct PermissionRequest<'a> {
     pub capabilities: Capabilities,
     /// What the call will do.
     pub action: &'a Action,
+    /// The directories that the session works in, absolute and without links, its workspace first.
+    pub roots: &'a [PathBuf],
 }
 
 /// The answer.
@@ -129,6 +131,7 @@ fn on_target(request: &PermissionRequest<'_>, target: Option<&ActionTarget>) -> 
         mcp_server: request.mcp_server,
         target,
         script: script.as_ref(),
+        roots: request.roots,
     };
     if let Some(because) = taken_away(request, target) {
         return Permission::Deny { because };

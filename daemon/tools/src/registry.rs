@@ -199,9 +199,15 @@ impl Registry {
     pub fn net_diffs(
         &self,
         workspace: &Path,
+        further_roots: &Arc<[PathBuf]>,
         changes: &FileChanges,
     ) -> Result<Vec<NetDiff>, ToolResult> {
-        net_diffs(workspace, &self.protected, changes)
+        net_diffs(workspace, &self.protected.beside(further_roots), changes)
+    }
+
+    /// True for a directory, without links, in which file tools open nothing.
+    pub fn keeps_private(&self, directory: &Path) -> bool {
+        self.protected.keeps(directory)
     }
 
     /// What each request tells the model, sorted by name: the tools of the first rank, as short as

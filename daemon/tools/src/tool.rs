@@ -32,6 +32,9 @@ pub enum Rank {
 pub struct ToolContext {
     /// Root of the session's workspace. Tools open it as a directory handle and never leave it.
     pub workspace: PathBuf,
+    /// Further directories of the session, of which all that is said of the workspace holds; paths in
+    /// them are absolute. None lies in another.
+    pub further_roots: Arc<[PathBuf]>,
     /// The session that calls.
     pub session: SessionId,
     /// The time of day.

@@ -33,7 +33,8 @@ pub(super) async fn run(args: &SetArgs, app: &App) -> Result<Exit, Failure> {
     let SetArgs { session, model, effort, mode, work } = args;
     let client = app.client().await?;
     let session_id = ids::resolve(&client, session).await?;
-    let wishes = Wishes { model: model.clone(), effort: *effort, mode: *mode, work: *work };
+    let (asked, add_dir) = (model.clone(), Vec::new());
+    let wishes = Wishes { model: asked, effort: *effort, mode: *mode, work: *work, add_dir };
     which::set(&client, app.author(), &session_id, &wishes).await?;
     let when = if model.is_some() || effort.is_some() { "turn" } else { "call" };
     app.output.note(&format!("{} has it from the next {when} on", ids::short(&session_id)));

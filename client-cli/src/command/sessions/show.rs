@@ -81,6 +81,10 @@ pub(crate) fn lines(detail: &v1::GetSessionResponse) -> Vec<String> {
             if usage.estimated { ", estimated" } else { "" }
         ),
     ];
+    let workspace = lines.iter().position(|line| line.starts_with("workspace  ")).unwrap_or(0);
+    let mut rest = lines.split_off((workspace + 1).min(lines.len()));
+    lines.extend(session.further_roots.iter().map(|root| format!("and        {root}")));
+    lines.append(&mut rest);
     if let Some(origin) = &session.origin {
         lines.push(format!("copy of    {} up to event {}", origin.session_id, origin.seq));
     }

@@ -92,6 +92,7 @@ async fn write(home: &Home) {
         EventBody::SessionCreated(SessionCreated {
             permission_mode: agentd_domain::PermissionMode::Ask,
             work_mode: agentd_domain::WorkMode::Develop,
+            further_roots: Vec::new(),
             effort: None,
             workspace: workspace.clone(),
             title: String::new(),

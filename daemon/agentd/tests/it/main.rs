@@ -35,6 +35,7 @@ mod remote_access;
 mod remote_connections;
 mod remote_world;
 mod render_page;
+mod roots;
 mod run_command;
 mod run_python;
 mod sessions;

@@ -76,6 +76,7 @@ impl Place {
             output: LiveOutput::nobody(),
             people: Arc::new(Nobody),
             readable: Arc::default(),
+            further_roots: Arc::default(),
         }
     }
 

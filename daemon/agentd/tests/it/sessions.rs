@@ -81,6 +81,7 @@ async fn creating_a_session_twice_under_one_id_makes_one() {
         session_id: "01JZ0000000000000000000000".to_owned(),
         title: title.to_owned(),
         workspace: daemon.workspace().display().to_string(),
+        further_roots: Vec::new(),
         model: String::new(),
     };
     let first = client.session().create_session(request("one")).await.unwrap().into_inner();

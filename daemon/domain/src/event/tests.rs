@@ -81,6 +81,7 @@ fn fields_added_later_have_defaults() {
             origin: None,
             permission_mode: PermissionMode::Ask,
             work_mode: WorkMode::Develop,
+            further_roots: Vec::new(),
         }
     );
 }

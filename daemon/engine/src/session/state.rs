@@ -168,6 +168,7 @@ impl SessionState {
             EventBody::SessionCreated(created) => {
                 self.record.created_at = event.at;
                 self.record.workspace.clone_from(&created.workspace);
+                self.record.further_roots.clone_from(&created.further_roots);
                 self.record.model.clone_from(&created.model);
                 self.record.effort = created.effort;
                 self.record.origin = created.origin;

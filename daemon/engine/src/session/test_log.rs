@@ -116,6 +116,7 @@ impl Log {
         log.add([Draft::plain(SessionCreated {
             permission_mode: agentd_domain::PermissionMode::Ask,
             work_mode: agentd_domain::WorkMode::Develop,
+            further_roots: Vec::new(),
             effort: None,
             workspace: "/w".to_owned(),
             title: String::new(),

@@ -145,11 +145,12 @@ impl CallHost for TurnHost<'_> {
 
     async fn context(&self, call: &ToolCall) -> ToolContext {
         let standing = self.task.standing.borrow().clone();
-        let (deps, workspace) = (&self.task.deps, &self.task.workspace);
-        let readable = permission::readable(deps, workspace, &standing).await;
+        let (deps, roots) = (&self.task.deps, &self.task.roots);
+        let readable = permission::readable(deps, roots, &standing).await;
         let output = self.outputs.begin(call.call_id.clone());
         ToolContext {
-            workspace: self.task.workspace.clone(),
+            workspace: roots.workspace.clone(),
+            further_roots: Arc::clone(&roots.further),
             session: self.task.session_id,
             clock: Arc::clone(&self.task.deps.clock),
             cancel: self.task.cancel.clone(),

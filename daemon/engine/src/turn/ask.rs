@@ -207,7 +207,7 @@ impl TurnTask {
         if offer == Offer::Nothing {
             self.account.prefix_changes_in_turn();
         }
-        let system = Message::System(system_prompt(&self.workspace));
+        let system = Message::System(system_prompt(&self.roots));
         let request = Request {
             model: model.model.clone(),
             info: Arc::clone(&model.info),

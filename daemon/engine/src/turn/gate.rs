@@ -59,7 +59,7 @@ impl TurnTask {
 
     async fn decide(&self, prepared: &PreparedCall, action: &Action) -> Permission {
         let standing = self.standing.borrow().clone();
-        permission::decide(&self.deps, &self.workspace, &standing, prepared, action).await
+        permission::decide(&self.deps, &self.roots, &standing, prepared, action).await
     }
 
     async fn ask_users(&self, ask: Ask) -> Result<Permit, Ended> {

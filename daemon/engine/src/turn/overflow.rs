@@ -81,7 +81,7 @@ impl TurnTask {
         window: Option<u64>,
         conversation: &mut Conversation,
     ) -> Result<bool, Ended> {
-        let sent = fixed_tokens(&self.workspace, &self.deps.tools) + conversation.tokens();
+        let sent = fixed_tokens(&self.roots, &self.deps.tools) + conversation.tokens();
         let window = window.unwrap_or(model.context_tokens);
         let most = (sent / 4 * 3).saturating_sub(sent - conversation.tokens());
         let budget = self.budget(model, window).min(most);
@@ -100,7 +100,7 @@ impl TurnTask {
 
     /// Tokens that the conversation may have in a window: beside instructions, tools and the answer.
     pub(super) fn budget(&self, model: &ResolvedModel, window: u64) -> u64 {
-        let fixed = fixed_tokens(&self.workspace, &self.deps.tools);
+        let fixed = fixed_tokens(&self.roots, &self.deps.tools);
         let answer = u64::from(model.max_output_tokens.unwrap_or(0)).max(window / 8);
         window.saturating_sub(fixed + answer.min(window / 2))
     }

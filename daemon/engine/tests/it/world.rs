@@ -343,6 +343,7 @@ impl World {
             effort: None,
             permission_mode: None,
             work_mode: WorkMode::Develop,
+            further_roots: Vec::new(),
             session_id: None,
             title: None,
             workspace: "/".to_owned(),

@@ -51,7 +51,7 @@ pub(super) fn of(
     let Limits { memory_bytes, address_bytes, .. } = command.limits;
     let mut first = ["/bin/sh", "-c", SUPERVISOR, "sh"].map(str::to_owned).to_vec();
     first.extend([kib(memory_bytes), kib(address_bytes)]);
-    let kept = protected::mounts(&place.workspace, command.profile);
+    let kept = protected::mounts(place, command.profile);
     first.extend(kept.iter().flat_map(|mount| [identity_of(&mount.path), text(&mount.path)]));
     first.push("--".to_owned());
     ContainerCreateBody {
@@ -139,13 +139,12 @@ fn mounts(
     command: &Command,
     (place, kept): (&Place, Vec<protected::Mount>),
 ) -> Vec<Mount> {
-    let workspace = &place.workspace;
     let is_read_only = command.profile == Profile::ReadOnly;
     let mut mounts = Vec::new();
     for readable in containers.policy.readable.iter().filter(|path| path.exists()) {
         mounts.push(bind(readable, readable, true));
     }
-    mounts.push(bind(workspace, workspace, is_read_only));
+    mounts.extend(place.roots.iter().map(|root| bind(root, root, is_read_only)));
     mounts.extend(kept.iter().map(|kept| bind(&kept.path, &kept.path, kept.is_read_only)));
     for hidden in &place.hidden {
         mounts.push(if hidden.is_dir() {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::OF_GIT;
 use super::walk::{Found, find};
+use crate::place::Place;
 
 /// Most entries of a directory that are looked at.
 const MAX_ENTRIES: usize = 256;
@@ -23,10 +24,10 @@ pub(crate) struct Look(BTreeMap<PathBuf, Stamp>);
 type Stamp = (u64, u64, i64, i64);
 
 impl Look {
-    /// Looks at the protected files, and into directories of them.
-    pub(crate) fn at(workspace: &Path) -> Self {
-        let mut look = Looking { workspace, seen: BTreeMap::new() };
-        for found in find(workspace) {
+    /// Looks at the protected files of all roots, and into directories of them.
+    pub(crate) fn at(place: &Place) -> Self {
+        let mut look = Looking { workspace: &place.workspace, seen: BTreeMap::new() };
+        for found in place.roots.iter().flat_map(|root| find(root)) {
             match found {
                 Found::RunsLater(path) => look.note(&path, MAX_DEPTH),
                 Found::Git(git) => look.note_git(&git),
@@ -36,13 +37,13 @@ impl Look {
     }
 
     /// Looks on a thread that may wait for a disk.
-    pub(crate) async fn taken(workspace: &Path) -> Self {
-        let workspace = workspace.to_owned();
-        let looking = tokio::task::spawn_blocking(move || Self::at(&workspace));
+    pub(crate) async fn taken(place: &Place) -> Self {
+        let place = place.clone();
+        let looking = tokio::task::spawn_blocking(move || Self::at(&place));
         looking.await.unwrap_or_default()
     }
 
-    /// Paths, relative to the workspace, that are new or another than at `before`. Directories
+    /// Paths, relative to the workspace where they are in it, that are new or another than at `before`. Directories
     /// that were there count by their entries.
     pub(crate) fn changed_since(&self, before: &Self) -> Vec<PathBuf> {
         let is_changed = |(path, stamp): &(&PathBuf, &Stamp)| before.0.get(*path) != Some(*stamp);

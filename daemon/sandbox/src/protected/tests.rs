@@ -18,8 +18,12 @@ fn workspace() -> tempfile::TempDir {
     dir
 }
 
+fn place(dir: &Path) -> Place {
+    Place { workspace: dir.into(), roots: vec![dir.into()], cwd: dir.into(), hidden: Vec::new() }
+}
+
 fn mounted(dir: &Path, profile: Profile) -> Vec<(String, bool)> {
-    let mut mounts: Vec<(String, bool)> = mounts(dir, profile)
+    let mut mounts: Vec<(String, bool)> = mounts(&place(dir), profile)
         .into_iter()
         .map(|mount| {
             let path = mount.path.strip_prefix(dir).expect("below it").display().to_string();
@@ -75,7 +79,7 @@ fn git_is_read_only_but_for_git_itself_and_links_are_left_alone() {
 #[test]
 fn what_is_new_or_changed_is_told() {
     let dir = workspace();
-    let before = Look::at(dir.path());
+    let before = Look::at(&place(dir.path()));
     for file in
         [".git/commondir", ".git/hooks/new", "sub/.git/config", "new/.git", ".husky/a/b", "y"]
     {
@@ -84,7 +88,7 @@ fn what_is_new_or_changed_is_told() {
         std::fs::write(path, "changed by a program").expect("a file");
     }
     std::fs::write(dir.path().join(".git/HEAD"), "another branch").expect("a file");
-    let changed = Look::at(dir.path()).changed_since(&before);
+    let changed = Look::at(&place(dir.path())).changed_since(&before);
     let named: Vec<String> = changed.iter().map(|path| path.display().to_string()).collect();
     assert_eq!(
         named,

@@ -144,6 +144,7 @@ impl Boxed {
         Command {
             argv: argv.iter().map(|&word| word.to_owned()).collect(),
             workspace: self.workspace.path().to_owned(),
+            further_roots: Vec::new(),
             cwd: PathBuf::new(),
             profile: self.profile,
             network: self.network.clone(),

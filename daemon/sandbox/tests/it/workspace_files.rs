@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use agentd_sandbox::{Backend, Profile};
 
-use crate::boxes::{boxed, confining, directory, file, give};
+use crate::boxes::{boxed, confining, directory, file, finish, give};
 
 #[tokio::test]
 async fn a_program_changes_the_workspace_only_where_it_may_write() {
@@ -76,5 +76,55 @@ async fn what_must_stay_hidden_below_the_workspace_is_hidden_or_nothing_runs() {
             let refused = started.expect_err("it cannot be hidden").to_string();
             assert!(refused.contains(".ssh' must stay hidden"), "{refused}");
         }
+    }
+}
+
+#[tokio::test]
+async fn further_roots_are_held_as_the_workspace_is() {
+    for mut boxed in confining("further roots").await {
+        let (further, beside) = (directory(), directory());
+        file(&further, "a", "before");
+        let hook = file(&further, ".git/hooks/pre-commit", "#!/bin/sh\n");
+        let kept = file(&beside, "kept", "mine");
+        give(&further.path().join(".git"));
+        let root = further.path().canonicalize().expect("path");
+        let beside = beside.path().canonicalize().expect("path");
+        let run = async |boxed: &crate::boxes::Boxed, cwd: PathBuf, script: &str| {
+            let further_roots = vec![further.path().to_owned()];
+            let command = agentd_sandbox::Command {
+                further_roots,
+                cwd,
+                ..boxed.command(&["bash", "-c", script])
+            };
+            finish(boxed.sandbox.spawn(&command).await.expect("it starts")).await
+        };
+        let script = format!(
+            "echo after > {root}/a; echo new > {root}/new; echo own > own; cat {root}/a own;
+             ln -s {beside} {root}/link; cat {root}/link/kept; echo evil > {root}/link/kept;
+             echo evil > {root}/../evil; echo evil > {root}/.git/hooks/pre-commit; true",
+            root = root.display(),
+            beside = beside.display(),
+        );
+        let ran = run(&boxed, PathBuf::new(), &script).await;
+        assert_eq!(ran.out, "after\nown\n", "{}", ran.err);
+        assert_eq!(fs::read_to_string(&kept).expect("kept"), "mine");
+        assert!(!root.join("../evil").exists());
+        let name = root.join(".git/hooks/pre-commit");
+        if boxed.sandbox.backend() == Backend::Landlock {
+            assert!(ran.exit.run_later.contains(&name), "{:?}", ran.exit);
+        } else {
+            assert_eq!(fs::read_to_string(&hook).expect("kept"), "#!/bin/sh\n");
+        }
+        // It may start there, and changes nothing where it may only read.
+        boxed.profile = Profile::ReadOnly;
+        let ran = run(&boxed, root.clone(), "pwd; cat new; echo x > new; touch newer; true").await;
+        assert_eq!(ran.out, format!("{}\nnew\n", root.display()), "{}", ran.err);
+        assert!(!root.join("newer").exists());
+        assert_eq!(fs::read_to_string(root.join("new")).expect("kept"), "new\n");
+        let command = boxed.command(&["true"]);
+        let outside = agentd_sandbox::Command { cwd: root.clone(), ..command.clone() };
+        assert!(boxed.sandbox.spawn(&outside).await.is_err(), "it is no root of this one");
+        let taken = agentd_sandbox::Command { further_roots: vec!["/usr".into()], ..command };
+        assert!(boxed.sandbox.spawn(&taken).await.is_err(), "that is the system's");
     }
 }

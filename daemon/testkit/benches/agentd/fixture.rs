@@ -40,6 +40,7 @@ impl Log {
         let created = SessionCreated {
             permission_mode: agentd_domain::PermissionMode::Ask,
             work_mode: agentd_domain::WorkMode::Develop,
+            further_roots: Vec::new(),
             effort: None,
             workspace: "/tmp".to_owned(),
             title: String::new(),

@@ -74,7 +74,7 @@ impl TypedTool for HashFile {
     }
 
     async fn run(&self, ctx: &ToolContext, arguments: Arguments, _planned: &Action) -> ToolResult {
-        let (workspace, protected) = (ctx.workspace.clone(), self.protected.for_reading(ctx));
+        let (workspace, protected) = (ctx.workspace.clone(), self.protected.for_call(ctx));
         blocking(ctx, move |cancel| hash(&workspace, &protected, &arguments, cancel))
             .await
             .unwrap_or_else(|refusal| refusal)

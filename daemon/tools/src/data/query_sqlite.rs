@@ -99,7 +99,7 @@ impl TypedTool for QuerySqlite {
     async fn run(&self, ctx: &ToolContext, arguments: Arguments, _planned: &Action) -> ToolResult {
         let enough = ctx.cancel.child_token();
         let _stop = enough.clone().drop_guard();
-        let (workspace, protected) = (ctx.workspace.clone(), self.protected.for_reading(ctx));
+        let (workspace, protected) = (ctx.workspace.clone(), self.protected.for_call(ctx));
         let token = enough.clone();
         let mut work = pin!(blocking(ctx, move |cancel| {
             query(&workspace, &protected, &arguments, (cancel, &token))

@@ -59,7 +59,7 @@ impl TypedTool for ViewImage {
     }
 
     async fn run(&self, ctx: &ToolContext, arguments: Arguments, _planned: &Action) -> ToolResult {
-        let (workspace, protected) = (ctx.workspace.clone(), self.protected.for_reading(ctx));
+        let (workspace, protected) = (ctx.workspace.clone(), self.protected.for_call(ctx));
         blocking(ctx, move |_cancel| view(&workspace, &protected, &arguments.path))
             .await
             .unwrap_or_else(|refusal| refusal)

@@ -122,7 +122,7 @@ impl CheckProject {
         ctx: &ToolContext,
         arguments: &Arguments,
     ) -> Result<(Found, Ready), ToolResult> {
-        let (root, protected) = (ctx.workspace.clone(), self.protected.clone());
+        let (root, protected) = (ctx.workspace.clone(), self.protected.for_call(ctx));
         let asked = arguments.clone();
         let found = blocking(ctx, move |_cancel| find(&root, &protected, &asked)).await?;
         let wanted = Wanted {

@@ -49,7 +49,7 @@ impl TypedTool for ApplyPatch {
     }
 
     async fn plan(&self, ctx: &ToolContext, arguments: &Arguments) -> Result<Action, ToolResult> {
-        let (root, protected) = (ctx.workspace.clone(), self.protected.clone());
+        let (root, protected) = (ctx.workspace.clone(), self.protected.for_call(ctx));
         let (ledger, patch) = (Arc::clone(&ctx.files), arguments.patch.clone());
         blocking(ctx, move |_cancel| {
             Ok(action("patch", &make(&root, &protected, &ledger, &patch)?))
@@ -58,7 +58,7 @@ impl TypedTool for ApplyPatch {
     }
 
     async fn run(&self, ctx: &ToolContext, arguments: Arguments, planned: &Action) -> ToolResult {
-        let (root, protected) = (ctx.workspace.clone(), self.protected.clone());
+        let (root, protected) = (ctx.workspace.clone(), self.protected.for_call(ctx));
         let (ledger, planned) = (Arc::clone(&ctx.files), planned.clone());
         blocking(ctx, move |cancel| {
             let workspace = Workspace::open(&root, &protected)?;

@@ -61,7 +61,7 @@ impl TypedTool for GlobFiles {
     }
 
     async fn plan(&self, ctx: &ToolContext, arguments: &Arguments) -> Result<Action, ToolResult> {
-        let (workspace, protected) = (ctx.workspace.clone(), self.protected.clone());
+        let (workspace, protected) = (ctx.workspace.clone(), self.protected.for_call(ctx));
         let arguments = arguments.clone();
         blocking(ctx, move |_cancel| {
             let names = Names::read(arguments.path.as_deref(), Some(&arguments.pattern), None)?;
@@ -72,7 +72,7 @@ impl TypedTool for GlobFiles {
     }
 
     async fn run(&self, ctx: &ToolContext, arguments: Arguments, _planned: &Action) -> ToolResult {
-        let (workspace, protected) = (ctx.workspace.clone(), self.protected.clone());
+        let (workspace, protected) = (ctx.workspace.clone(), self.protected.for_call(ctx));
         searching(ctx, move |cancel, enough| {
             glob(&workspace, &protected, &arguments, cancel, enough)
         })

@@ -99,7 +99,7 @@ impl TypedTool for GrepFiles {
     }
 
     async fn plan(&self, ctx: &ToolContext, arguments: &Arguments) -> Result<Action, ToolResult> {
-        let (workspace, protected) = (ctx.workspace.clone(), self.protected.clone());
+        let (workspace, protected) = (ctx.workspace.clone(), self.protected.for_call(ctx));
         let arguments = arguments.clone();
         blocking(ctx, move |_cancel| {
             arguments.matcher()?;
@@ -115,7 +115,7 @@ impl TypedTool for GrepFiles {
     }
 
     async fn run(&self, ctx: &ToolContext, arguments: Arguments, _planned: &Action) -> ToolResult {
-        let (workspace, protected) = (ctx.workspace.clone(), self.protected.clone());
+        let (workspace, protected) = (ctx.workspace.clone(), self.protected.for_call(ctx));
         searching(ctx, move |cancel, enough| {
             grep(&workspace, &protected, &arguments, cancel, enough)
         })

@@ -39,7 +39,8 @@ impl Rules {
             Ok(dir) => rules.within(&dir, at),
             Err(_) => rules,
         };
-        let mut rules = enter(Self::none(), &at);
+        // A further root has lists of its own.
+        let mut rules = if place.is_absolute() { Self::none() } else { enter(Self::none(), &at) };
         for part in place.components() {
             at.push(part);
             let above = if rules.ignores(&at, true) { Self::none() } else { rules };

@@ -48,7 +48,7 @@ impl TypedTool for ListDir {
 
     async fn plan(&self, ctx: &ToolContext, arguments: &Arguments) -> Result<Action, ToolResult> {
         let path = arguments.path.clone().unwrap_or_else(|| ".".to_owned());
-        let (workspace, protected) = (ctx.workspace.clone(), self.protected.clone());
+        let (workspace, protected) = (ctx.workspace.clone(), self.protected.for_call(ctx));
         blocking(ctx, move |_cancel| {
             let (dir, place) = Workspace::open(&workspace, &protected)?.open_dir(&path)?;
             // It changes with the names in it, not with the files that they name.
@@ -61,7 +61,7 @@ impl TypedTool for ListDir {
 
     async fn run(&self, ctx: &ToolContext, arguments: Arguments, _planned: &Action) -> ToolResult {
         let path = arguments.path.unwrap_or_else(|| ".".to_owned());
-        let (workspace, protected) = (ctx.workspace.clone(), self.protected.clone());
+        let (workspace, protected) = (ctx.workspace.clone(), self.protected.for_call(ctx));
         blocking(ctx, move |cancel| list(&workspace, &protected, &path, cancel))
             .await
             .unwrap_or_else(|refusal| refusal)

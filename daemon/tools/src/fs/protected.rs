@@ -37,30 +37,42 @@ const DIRECTORIES: [&str; 3] = [".aws", ".gnupg", ".ssh"];
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Protected {
     private: Arc<[PathBuf]>,
-    /// Files that are read all the same, below the workspace.
+    /// Files that are read all the same, as places are told.
     readable: Arc<[PathBuf]>,
+    /// Directories that are opened beside the workspace.
+    pub(super) further_roots: Arc<[PathBuf]>,
 }
 
 impl Protected {
     /// Refuses what is secret by its name, and everything under the paths in `private`.
     pub(crate) fn new(private: Vec<PathBuf>) -> Self {
-        Self { private: private.into(), readable: Arc::default() }
+        Self { private: private.into(), ..Self::default() }
     }
 
-    /// The same for a call that reads, with what rules open to it.
-    pub(crate) fn for_reading(&self, ctx: &ToolContext) -> Self {
-        Self { readable: Arc::clone(&ctx.readable), ..self.clone() }
+    /// The same for a call, with what its session and its rules open to it.
+    pub(crate) fn for_call(&self, ctx: &ToolContext) -> Self {
+        let readable = Arc::clone(&ctx.readable);
+        Self { readable, ..self.beside(&ctx.further_roots) }
     }
 
-    /// True for a file below the workspace that a rule has opened, by this very path.
+    /// The same with further directories.
+    pub(crate) fn beside(&self, further_roots: &Arc<[PathBuf]>) -> Self {
+        Self { further_roots: Arc::clone(further_roots), ..self.clone() }
+    }
+
+    /// True for a place, without links, in which nothing is opened.
+    pub(crate) fn keeps(&self, real: &Path) -> bool {
+        self.resolved().iter().any(|private| real.starts_with(private))
+    }
+
+    /// True for a file that a rule has opened, by this very path.
     pub(super) fn may_be_read(&self, place: &Path) -> bool {
         self.readable.iter().any(|readable| readable == place)
     }
 
     /// Checks where an opened file really is.
     pub(super) fn check_place(&self, real: &Path) -> Result<(), ToolResult> {
-        let is_private = self.resolved().iter().any(|private| real.starts_with(private));
-        if is_private { Err(refused(&real.to_string_lossy())) } else { Ok(()) }
+        if self.keeps(real) { Err(refused(&real.to_string_lossy())) } else { Ok(()) }
     }
 
     /// The private paths without links. They are resolved at each call: the directories may be made

@@ -76,7 +76,7 @@ impl TypedTool for ReadFile {
     }
 
     async fn run(&self, ctx: &ToolContext, arguments: Arguments, _planned: &Action) -> ToolResult {
-        let (workspace, protected) = (ctx.workspace.clone(), self.protected.for_reading(ctx));
+        let (workspace, protected) = (ctx.workspace.clone(), self.protected.for_call(ctx));
         let ledger = Arc::clone(&ctx.files);
         let (first, limit) = (arguments.offset.map_or(1, to_usize), limit(&arguments));
         let outcome =

@@ -32,7 +32,7 @@ static UNFINISHED: AtomicU64 = AtomicU64::new(0);
 /// A file that is to be changed or made, as it was found.
 #[derive(Debug, Clone)]
 pub(super) struct Target {
-    /// Where it really is, relative to the workspace.
+    /// Where it really is: see [`Workspace`].
     pub(super) place: PathBuf,
     /// The same from the root of the system.
     pub(super) path: PathBuf,
@@ -109,7 +109,7 @@ impl Workspace<'_> {
 
     /// Where a file that does not exist would be.
     fn new_place(&self, path: &str) -> Result<PathBuf, ToolResult> {
-        let relative = self.relative(path)?;
+        let (root, relative) = self.split(path)?;
         let no_path = || {
             let why = format!("'{}' is no path of a new file.", shown(path));
             ToolResult::fatal("INVALID_PATH", why)
@@ -120,7 +120,9 @@ impl Workspace<'_> {
         // The deepest directory that exists, without links, and the new names below it.
         let mut existing = relative.parent();
         while let Some(above) = existing {
-            let text = above.to_str().ok_or_else(no_path)?;
+            // From the root that it is below.
+            let asked = root.join(above);
+            let text = asked.to_str().ok_or_else(no_path)?;
             match self.open_dir(text) {
                 Ok((dir, place)) => {
                     let rest = relative.strip_prefix(above).map_err(|_never| no_path())?;
@@ -137,7 +139,9 @@ impl Workspace<'_> {
                     }
                     return Ok(place.join(rest));
                 }
-                Err(refusal) if refusal.error_code == "NOT_FOUND" && !text.is_empty() => {
+                Err(refusal)
+                    if refusal.error_code == "NOT_FOUND" && !above.as_os_str().is_empty() =>
+                {
                     existing = above.parent();
                 }
                 Err(refusal) => return Err(refusal),
@@ -152,7 +156,7 @@ impl Workspace<'_> {
         let fail = |error: io::Error| failed(&told, &error);
         let parent = target.place.parent().unwrap_or(Path::new(""));
         if !parent.as_os_str().is_empty() {
-            self.dir().create_dir_all(parent).map_err(fail)?;
+            self.make_dirs(parent).map_err(fail)?;
         }
         let dir = self.open_found(parent).map_err(fail)?;
         let name = self.name_in(&dir, target)?;

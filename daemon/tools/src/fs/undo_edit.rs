@@ -45,7 +45,7 @@ impl TypedTool for UndoEdit {
     }
 
     async fn plan(&self, ctx: &ToolContext, arguments: &Arguments) -> Result<Action, ToolResult> {
-        let (root, protected) = (ctx.workspace.clone(), self.protected.clone());
+        let (root, protected) = (ctx.workspace.clone(), self.protected.for_call(ctx));
         let (ledger, number) = (Arc::clone(&ctx.files), arguments.change);
         blocking(ctx, move |_cancel| {
             let undo = make(&root, &protected, &ledger, number)?;
@@ -55,7 +55,7 @@ impl TypedTool for UndoEdit {
     }
 
     async fn run(&self, ctx: &ToolContext, arguments: Arguments, planned: &Action) -> ToolResult {
-        let (root, protected) = (ctx.workspace.clone(), self.protected.clone());
+        let (root, protected) = (ctx.workspace.clone(), self.protected.for_call(ctx));
         let (ledger, planned) = (Arc::clone(&ctx.files), planned.clone());
         blocking(ctx, move |cancel| {
             let workspace = Workspace::open(&root, &protected)?;

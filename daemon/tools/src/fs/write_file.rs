@@ -49,7 +49,7 @@ impl TypedTool for WriteFile {
     }
 
     async fn plan(&self, ctx: &ToolContext, arguments: &Arguments) -> Result<Action, ToolResult> {
-        let (root, protected) = (ctx.workspace.clone(), self.protected.clone());
+        let (root, protected) = (ctx.workspace.clone(), self.protected.for_call(ctx));
         let (ledger, arguments) = (Arc::clone(&ctx.files), arguments.clone());
         blocking(ctx, move |_cancel| {
             Ok(action("write", &make(&root, &protected, &ledger, &arguments)?))
@@ -58,7 +58,7 @@ impl TypedTool for WriteFile {
     }
 
     async fn run(&self, ctx: &ToolContext, arguments: Arguments, planned: &Action) -> ToolResult {
-        let (root, protected) = (ctx.workspace.clone(), self.protected.clone());
+        let (root, protected) = (ctx.workspace.clone(), self.protected.for_call(ctx));
         let (ledger, planned) = (Arc::clone(&ctx.files), planned.clone());
         blocking(ctx, move |cancel| {
             let workspace = Workspace::open(&root, &protected)?;

@@ -31,6 +31,7 @@ pub(super) fn context() -> ToolContext {
         output: LiveOutput::nobody(),
         people: Arc::new(crate::people::Nobody),
         readable: Arc::default(),
+        further_roots: Arc::default(),
         files: Arc::default(),
     }
 }

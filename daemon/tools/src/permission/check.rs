@@ -22,9 +22,6 @@ pub fn check_rule(matcher: &RuleMatcher) -> Result<(), String> {
         RuleMatcher::McpServer { server } => word("the server's name", server),
         RuleMatcher::Path { glob, .. } => {
             word("the glob", glob)?;
-            if glob.starts_with('/') {
-                return Err("the glob is relative to the workspace: it begins with no '/'".into());
-            }
             Glob::new(glob).map(drop).map_err(|error| format!("the glob cannot be read: {error}"))
         }
         RuleMatcher::Host { host } => {
@@ -66,6 +63,7 @@ mod tests {
         };
         for good in [
             path("src/**/*.rs"),
+            path("/home/ada/notes/**"),
             host("example.org"),
             host("*.example.org"),
             host("世界.example"),
@@ -76,7 +74,6 @@ mod tests {
         }
         for (bad, why) in [
             (path("["), "cannot be read"),
-            (path("/etc/*"), "relative to the workspace"),
             (path(""), "is empty"),
             (host("https://example.org"), "is not a host"),
             (host("*.*.org"), "is not a host"),

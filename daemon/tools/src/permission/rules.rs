@@ -1,5 +1,7 @@
 //! Whether a rule is about a call.
 
+use std::path::{Path, PathBuf};
+
 use agentd_domain::{ActionTarget, PathAccess, RuleEffect, RuleMatcher, host_matches};
 use globset::GlobBuilder;
 
@@ -18,6 +20,8 @@ pub(super) struct Subject<'a> {
     pub(super) target: Option<&'a ActionTarget>,
     /// What the target runs, if it runs something.
     pub(super) script: Option<&'a Script>,
+    /// The directories of the session, its workspace first.
+    pub(super) roots: &'a [PathBuf],
 }
 
 /// True when the rule is about the subject. A rule that allows must be about all of it, one that
@@ -28,10 +32,10 @@ pub(super) fn matches(matcher: &RuleMatcher, effect: RuleEffect, subject: Subjec
         RuleMatcher::McpServer { server } => subject.mcp_server == Some(server),
         RuleMatcher::Path { glob, access } => match subject.target {
             Some(ActionTarget::Read { path, .. }) => {
-                *access == PathAccess::Read && path_matches(glob, path)
+                *access == PathAccess::Read && is_about(glob, path, effect, subject.roots)
             }
             Some(ActionTarget::Write { path, .. }) => {
-                *access == PathAccess::Write && path_matches(glob, path)
+                *access == PathAccess::Write && is_about(glob, path, effect, subject.roots)
             }
             _ => false,
         },
@@ -97,6 +101,27 @@ fn may_be(command: &[Option<String>], argv: &[String], more: bool) -> bool {
         Some(word) if index == 0 => word == wanted || base_name(word) == base_name(wanted),
         Some(word) => word == wanted,
     })
+}
+
+/// True when a glob is about a path of an action: a relative one about the workspace, an absolute one
+/// about what is anywhere. What forbids or asks holds in further roots as in the workspace.
+fn is_about(glob: &str, path: &str, effect: RuleEffect, roots: &[PathBuf]) -> bool {
+    match (glob.starts_with('/'), path.starts_with('/')) {
+        (false, false) | (true, true) => path_matches(glob, path),
+        (true, false) => roots
+            .first()
+            .and_then(|workspace| {
+                workspace.join(path).to_str().map(|path| path_matches(glob, path))
+            })
+            .unwrap_or(false),
+        (false, true) => {
+            let below = |root: &PathBuf| {
+                let below = Path::new(path).strip_prefix(root).ok()?.to_str()?;
+                Some(path_matches(glob, if below.is_empty() { "." } else { below }))
+            };
+            effect != RuleEffect::Allow && roots.iter().skip(1).filter_map(below).any(|is| is)
+        }
+    }
 }
 
 fn path_matches(glob: &str, path: &str) -> bool {

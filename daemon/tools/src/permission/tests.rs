@@ -1,5 +1,6 @@
 mod hosts;
 mod later;
+mod roots;
 
 use agentd_domain::{RuleScope, TimestampMs};
 use proptest::prelude::*;
@@ -39,6 +40,7 @@ fn what_is_typed_into_a_terminal_is_never_understood_and_its_commands_can_be_for
             tool: "terminal",
             mcp_server: None,
             capabilities: Capabilities::PROCESS,
+            roots: &[],
             action,
         })
     };
@@ -80,6 +82,7 @@ fn looking_at_what_was_started_before_asks_nobody_and_a_plan_that_says_nothing_d
             tool: "job",
             mcp_server: None,
             capabilities: Capabilities::PROCESS,
+            roots: &[],
             action,
         })
     };
@@ -152,6 +155,7 @@ fn decide(
         tool: "tool",
         mcp_server: None,
         capabilities: effect_of(action),
+        roots: &[],
         action,
     };
     match permit(&request) {
@@ -374,6 +378,7 @@ fn what_runs_alone_is_asked_for_even_where_edits_are_not() {
             tool: "git_commit",
             mcp_server: None,
             capabilities: Capabilities::EXCLUSIVE,
+            roots: &[],
             action: &action,
         };
         match permit(&request) {

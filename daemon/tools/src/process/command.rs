@@ -27,7 +27,7 @@ pub(crate) const MAX_SUMMARY: usize = 120;
 #[derive(Debug)]
 pub(crate) struct Wanted<'a> {
     pub(crate) argv: Vec<String>,
-    /// Directory relative to the workspace.
+    /// Directory relative to the workspace, or an absolute one below a further root.
     pub(crate) cwd: Option<&'a str>,
     pub(crate) writes: bool,
     /// Hosts that it asks for; see [`hosts::network`].
@@ -54,7 +54,7 @@ impl Ready {
         wanted: Wanted<'_>,
     ) -> Result<Self, ToolResult> {
         let Wanted { argv, cwd, writes, network, limits } = wanted;
-        let cwd = directory(&ctx.workspace, cwd.unwrap_or("."))?;
+        let cwd = directory(ctx, cwd.unwrap_or("."))?;
         let sandbox =
             programs.sandbox().await.map_err(|missing| unavailable(&missing.to_string()))?;
         let network = hosts::network(network, programs.policy(), &*sandbox)?;
@@ -77,8 +77,8 @@ impl Ready {
             true if is_plain_git(&argv) => Profile::GitWrite,
             true => Profile::WorkspaceWrite,
         };
-        let command =
-            Command { argv, workspace: ctx.workspace.clone(), cwd, profile, network, limits };
+        let (workspace, further_roots) = (ctx.workspace.clone(), ctx.further_roots.to_vec());
+        let command = Command { argv, workspace, further_roots, cwd, profile, network, limits };
         Ok(Self { sandbox, command, target })
     }
 
@@ -191,26 +191,31 @@ pub(crate) fn argv(
     }
 }
 
-/// The directory relative to the workspace, without links.
-fn directory(workspace: &Path, cwd: &str) -> Result<PathBuf, ToolResult> {
+/// The directory without links: relative to the workspace, or absolute below a further root.
+fn directory(ctx: &ToolContext, cwd: &str) -> Result<PathBuf, ToolResult> {
     let wrong = |why: String| {
         ToolResult::fatal("INVALID_PATH", format!("cwd '{}' {why}", cut_line(cwd, MAX_SUMMARY)))
     };
     let resolve = |path: &Path| {
         path.canonicalize().map_err(|error| wrong(format!("cannot be opened: {error}.")))
     };
-    let root = resolve(workspace)?;
+    let root = resolve(&ctx.workspace)?;
     let path = resolve(&root.join(cwd))?;
     if !path.is_dir() {
         return Err(wrong("is not a directory.".to_owned()));
     }
-    path.strip_prefix(&root).map(Path::to_owned).map_err(|_outside| {
-        let cwd = cut_line(cwd, MAX_SUMMARY);
-        ToolResult::fatal(
-            "PATH_OUTSIDE_WORKSPACE",
-            format!("cwd '{cwd}' is outside the workspace; a session works inside it only."),
-        )
-    })
+    if let Ok(below) = path.strip_prefix(&root) {
+        return Ok(below.to_owned());
+    }
+    let mut further = ctx.further_roots.iter();
+    if further.any(|root| root.canonicalize().is_ok_and(|root| path.starts_with(root))) {
+        return Ok(path);
+    }
+    let cwd = cut_line(cwd, MAX_SUMMARY);
+    Err(ToolResult::fatal(
+        "PATH_OUTSIDE_WORKSPACE",
+        format!("cwd '{cwd}' is outside the workspace; a session works inside it only."),
+    ))
 }
 
 /// The result of a call that could start nothing.

@@ -95,11 +95,11 @@ impl OcrImage {
         }
         // It is a file of the workspace that may be read.
         let (workspace, protected, name) =
-            (ctx.workspace.clone(), self.protected.for_reading(ctx), path.clone());
+            (ctx.workspace.clone(), self.protected.for_call(ctx), path.clone());
         let opened = blocking(ctx, move |_cancel| open_plain_file(&workspace, &protected, &name));
         let opened = opened.await?;
         // A name may begin with a dash.
-        let path = format!("./{}", opened.place.to_string_lossy());
+        let path = std::path::Path::new(".").join(&opened.place).to_string_lossy().into_owned();
         let argv = ["tesseract", &path, "stdout", "-l", language].map(str::to_owned).to_vec();
         let limits = self.limits.command;
         let wanted = Wanted { argv, cwd: None, writes: false, network: &[], limits };

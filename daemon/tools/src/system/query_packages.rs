@@ -92,7 +92,7 @@ impl TypedTool for QueryPackages {
 
     async fn plan(&self, ctx: &ToolContext, arguments: &Arguments) -> Result<Action, ToolResult> {
         let (root, protected, source) =
-            (ctx.workspace.clone(), self.protected.clone(), arguments.source);
+            (ctx.workspace.clone(), self.protected.for_call(ctx), arguments.source);
         blocking(ctx, move |_cancel| {
             let summary = "list installed packages".to_owned();
             Ok(Action { summary, targets: reads(&root, &protected, source) })
@@ -101,7 +101,7 @@ impl TypedTool for QueryPackages {
     }
 
     async fn run(&self, ctx: &ToolContext, arguments: Arguments, _planned: &Action) -> ToolResult {
-        let (workspace, protected) = (ctx.workspace.clone(), self.protected.clone());
+        let (workspace, protected) = (ctx.workspace.clone(), self.protected.for_call(ctx));
         blocking(ctx, move |_cancel| {
             let mut found = Found::default();
             let wants = |source| wanted(arguments.source, source);

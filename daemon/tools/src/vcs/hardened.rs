@@ -130,6 +130,7 @@ impl Git {
         let command = Command {
             argv,
             workspace: workspace.to_owned(),
+            further_roots: Vec::new(),
             cwd: ".".into(),
             profile,
             network: Network::None,

@@ -27,6 +27,7 @@ pub(crate) fn context(workspace: &Path) -> ToolContext {
         output: LiveOutput::nobody(),
         people: Arc::new(Nobody),
         readable: Arc::default(),
+        further_roots: Arc::default(),
     }
 }
 

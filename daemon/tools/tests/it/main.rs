@@ -10,6 +10,7 @@ mod limits;
 mod patches;
 mod planned_reads;
 mod planning;
+mod roots;
 mod schemas;
 mod search;
 mod sqlite;

@@ -52,6 +52,7 @@ async fn permission(place: &Place, tool: &str, arguments: &Value) -> Permission 
         tool: &tool.spec().name,
         mcp_server: None,
         capabilities: tool.spec().capabilities,
+        roots: &[],
         action: &action,
     })
 }
@@ -200,6 +201,7 @@ fn sc_03_a_read_of_secrets_is_permitted_by_no_mode_and_no_pattern() {
             tool: "read_file",
             mcp_server: None,
             capabilities: Capabilities::WORKSPACE_READ,
+            roots: &[],
             action: &action,
         })
     };

@@ -103,7 +103,10 @@ async fn a_copy_that_is_gone_is_told_and_nothing_is_changed() {
     let refused = undo(&place).await;
     assert_refused(&refused, "COPY_GONE");
     assert_eq!(content(&place, "a"), b"less than ten bytes\n");
-    let diffs = place.registry.net_diffs(&place.workspace, place.files.changes()).expect("diffs");
+    let diffs = place
+        .registry
+        .net_diffs(&place.workspace, &Arc::default(), place.files.changes())
+        .expect("diffs");
     assert!(diffs[0].diff.contains("+less than ten bytes"), "a new file has no copy: {diffs:?}");
 }
 
@@ -129,8 +132,12 @@ async fn what_changes_come_to_is_told_by_file() {
     edit(&place, "b", "same", "other").await;
     edit(&place, "b", "other", "same").await;
     write(&place, "n", "new\n").await;
-    let diffs =
-        || place.registry.net_diffs(&place.workspace, place.files.changes()).expect("diffs");
+    let diffs = || {
+        place
+            .registry
+            .net_diffs(&place.workspace, &Arc::default(), place.files.changes())
+            .expect("diffs")
+    };
     let told: Vec<String> = diffs().into_iter().map(|file| file.diff).collect();
     assert_eq!(
         told,

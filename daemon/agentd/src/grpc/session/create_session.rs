@@ -18,6 +18,7 @@ pub(super) async fn handle(
         effort,
         permission_mode,
         work_mode,
+        further_roots,
     } = request;
     let new = NewSession {
         session_id: from_proto::optional_id("session_id", &session_id)?,
@@ -27,6 +28,7 @@ pub(super) async fn handle(
         effort: from_proto::effort("effort", effort)?,
         permission_mode: from_proto::permission_mode("permission_mode", permission_mode)?,
         work_mode: from_proto::work_mode("work_mode", work_mode)?,
+        further_roots,
     };
     let view = ctx.engine.create(new).await.map_err(|error| status::from_command(&error))?;
     Ok(v1::CreateSessionResponse { session: Some(to_proto::view(&view)) })

@@ -63,6 +63,7 @@ fn body(body: &EventBody) -> Body {
             effort,
             permission_mode,
             work_mode,
+            further_roots,
         }) => Body::SessionCreated(v1::SessionCreated {
             workspace: workspace.clone(),
             title: title.clone(),
@@ -71,6 +72,7 @@ fn body(body: &EventBody) -> Body {
             effort: item::effort(*effort).into(),
             permission_mode: permission::mode(*permission_mode).into(),
             work_mode: permission::work_mode(*work_mode).into(),
+            further_roots: further_roots.clone(),
         }),
         EventBody::SessionRenamed(SessionRenamed { title, source, by }) => {
             Body::SessionRenamed(v1::SessionRenamed {

@@ -30,6 +30,7 @@ pub(crate) fn record(record: &SessionRecord, attached_clients: u32) -> v1::Sessi
         estimated_usage: _,
         permission_mode,
         work_mode,
+        further_roots,
     } = record;
     let status = match status {
         SessionStatus::Idle => v1::SessionStatus::Idle,
@@ -55,6 +56,7 @@ pub(crate) fn record(record: &SessionRecord, attached_clients: u32) -> v1::Sessi
         cost: Some(item::cost(cost)),
         permission_mode: permission::mode(*permission_mode).into(),
         work_mode: permission::work_mode(*work_mode).into(),
+        further_roots: further_roots.clone(),
     }
 }
 

@@ -1,6 +1,5 @@
 //! What the actor does with each command.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use agentd_domain::{
@@ -14,6 +13,7 @@ use tokio::time::Instant;
 use super::{Actor, Exit};
 use crate::by_hand::SessionPlace;
 use crate::error::CommandError;
+use crate::roots::Roots;
 use crate::session::approvals::{self, Standing};
 use crate::session::decide::{self, Draft};
 use crate::session::plans;
@@ -57,7 +57,7 @@ impl Actor {
             }
             Command::Place { reply } => {
                 let _left = reply.send(Ok(SessionPlace {
-                    workspace: PathBuf::from(&self.state.record.workspace),
+                    roots: Roots::of(&self.state.record),
                     changes: Arc::clone(self.files.changes()),
                     standing: Standing::of(&self.state),
                 }));

@@ -10,6 +10,7 @@ use tracing::Instrument as _;
 use tracing::field::Empty;
 
 use super::{Actor, Running};
+use crate::roots::Roots;
 use crate::session::OpenCall;
 use crate::session::decide::{self, Draft, NextStep};
 use crate::session::live::LiveItem;
@@ -71,7 +72,7 @@ impl Actor {
             account: Arc::clone(&self.account),
             session_id: self.id,
             turn_id,
-            workspace: self.state.record.workspace.clone().into(),
+            roots: Roots::of(&self.state.record),
             model: self.state.record.model.clone(),
             effort: self.state.record.effort,
             context_from: self.state.context_from,

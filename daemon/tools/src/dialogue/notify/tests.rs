@@ -48,6 +48,7 @@ async fn notify(
         output: LiveOutput::nobody(),
         people,
         readable: Arc::default(),
+        further_roots: Arc::default(),
     };
     let arguments = serde_json::from_value(arguments).unwrap();
     Notify { surroundings }.run(&ctx, arguments, &Action::default()).await

@@ -26,6 +26,7 @@ fn context() -> ToolContext {
         output: LiveOutput::nobody(),
         people: Arc::new(crate::people::Nobody),
         readable: Arc::default(),
+        further_roots: Arc::default(),
         files: Arc::default(),
     }
 }

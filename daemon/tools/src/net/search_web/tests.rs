@@ -31,6 +31,7 @@ async fn search(settings: SearchSettings, arguments: serde_json::Value) -> (Acti
         output: LiveOutput::nobody(),
         people: Arc::new(crate::people::Nobody),
         readable: Arc::default(),
+        further_roots: Arc::default(),
         files: Arc::default(),
     };
     match plan_call(&call, &ctx, CallLimits::default()).await {
