@@ -151,7 +151,7 @@ async fn a_commit_holds_the_named_files_and_leaves_what_else_is_staged() {
     write(&place, "a.txt", "other\n");
     write(&place, "new.txt", "new\n");
     write(&place, "staged.txt", "later\n");
-    place.bash("git add staged.txt && rm d/b.txt").await;
+    place.outside("git add staged.txt && rm d/b.txt");
     let arguments = json!({"message": "Change a\n\nand more: it's \"x\" $HOME", "paths": ["a.txt", "d", "new.txt"]});
     let Action { summary, targets } = place.planned("git_commit", &arguments).await.unwrap();
     for part in
@@ -213,10 +213,9 @@ async fn a_commit_is_held_to_what_was_looked_at() {
 #[tokio::test]
 async fn a_commit_in_the_middle_of_a_merge_is_refused() {
     let place = repository(boxed()).await;
-    place.bash("git checkout -q -b other && echo x > a.txt && git commit -qam x").await;
-    place
-        .bash("git checkout -q main && echo y > a.txt && git commit -qam y; git merge other")
-        .await;
+    place.outside("git checkout -q -b other && echo x > a.txt && git commit -qam x");
+    place.outside("git checkout -q main && echo y > a.txt && git commit -qam y");
+    place.outside("! git merge other");
     let refused = place.call("git_commit", json!({"message": "x", "paths": ["a.txt"]})).await;
     assert_code(&refused, "REPOSITORY_BUSY");
 }

@@ -1,6 +1,7 @@
 //! Tools that run programs, with the daemon's binary as the helper of the sandbox.
 
 use std::os::unix::fs::chown;
+use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -115,6 +116,18 @@ impl Place {
 
     pub(crate) async fn bash(&self, command: &str) -> ToolResult {
         self.call("run_command", json!({ "command": command })).await
+    }
+
+    /// Does what a person does to the workspace, outside of the box.
+    pub(crate) fn outside(&self, script: &str) {
+        let mut bash = std::process::Command::new("bash");
+        bash.args(["-c", script]).current_dir(self.workspace.path()).env_clear();
+        bash.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        if rustix::process::geteuid().is_root() {
+            bash.uid(NOBODY).gid(NOBODY);
+        }
+        let output = bash.output().unwrap();
+        assert!(output.status.success(), "{script}: {output:?}");
     }
 
     /// Starts a command in the background and gives the id of its job.
