@@ -44,7 +44,7 @@ async fn the_log_is_shown_and_a_session_can_be_picked_out() {
     assert_eq!(run(daemon.home(), &["send", "hi"]).await.status.code(), Some(1));
     let all = run(daemon.home(), &["logs"]).await;
     assert!(all.status.success(), "{all:?}");
-    assert!(stdout(&all).contains("agentd::daemon: ready"), "{all:?}");
+    assert!(stdout(&all).contains("agentd::daemon::serve: ready"), "{all:?}");
     let of_session = run(daemon.home(), &["logs", "--json", "--session", "last"]).await;
     for line in stdout(&of_session).lines() {
         let record: serde_json::Value = serde_json::from_str(line).unwrap();

@@ -37,7 +37,8 @@ pub enum Profile {
     /// Read and change it, but for files that others run later, such as shell and CI files, and for
     /// git's own: one file among them is enough to make git run a program outside.
     WorkspaceWrite,
-    /// The same for git itself, which changes its own files, but for its settings and hooks.
+    /// The same for git itself, which changes its own files in the root, but for its settings and hooks,
+    /// and runs no hook.
     GitWrite,
 }
 

@@ -38,5 +38,7 @@ pub(crate) fn for_workspace(workspace: &Path) -> io::Result<Option<Identity>> {
         return Ok(None);
     }
     let metadata = std::fs::metadata(workspace)?;
-    Ok(Some(Identity { uid: metadata.uid(), gid: metadata.gid() }))
+    // Root's group would reach around a box too.
+    let gid = if metadata.gid() == 0 { NOBODY.gid } else { metadata.gid() };
+    Ok(Some(Identity { uid: metadata.uid(), gid }))
 }

@@ -22,7 +22,7 @@ use crate::place::Place;
 use crate::process_run::{ProcessRun, control};
 use crate::protected::Look;
 use crate::spawner::Spawner;
-use crate::{Backend, Command, Network, Output, Policy, environment};
+use crate::{Backend, Command, Network, Output, Policy, Profile, environment};
 
 /// Longest wait for the port that a supervisor opens in its box.
 const PORT_PATIENCE: Duration = Duration::from_secs(30);
@@ -216,6 +216,9 @@ pub(crate) async fn start(
         .stdout(stdout)
         .stderr(stderr)
         .kill_on_drop(kill_on_drop);
+    if command.profile == Profile::GitWrite {
+        outer.envs(environment::of_git());
+    }
     if is_terminal {
         outer.env("TERM", TERMINAL_KIND);
     }

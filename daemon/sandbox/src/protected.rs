@@ -3,6 +3,7 @@
 mod look;
 mod walk;
 
+use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
 pub(crate) use self::look::Look;
@@ -75,24 +76,41 @@ pub(crate) struct Mount {
 /// What keeps protected files as they are, in the order in which it is to be mounted. Links are left
 /// alone: mounting on one would follow it. What is not there yet cannot be mounted on.
 pub(crate) fn mounts(place: &Place, profile: Profile) -> Vec<Mount> {
-    let mut mounts = Vec::new();
-    let mut mount = |path: PathBuf, is_read_only| mounts.push(Mount { path, is_read_only });
+    if profile == Profile::ReadOnly {
+        return Vec::new();
+    }
+    let own = place.workspace.join(".git");
+    let mut mounts = BTreeMap::new();
     for found in place.roots.iter().flat_map(|root| find(root)) {
-        match (found, profile) {
-            (_, Profile::ReadOnly) => {}
-            (Found::RunsLater(path), _) | (Found::Git(path), Profile::WorkspaceWrite) => {
-                mount(path, true);
+        match found {
+            Found::Git(git) if profile == Profile::GitWrite && git == own => {
+                mounts.extend(present(&git, OF_GIT).into_iter().map(|path| (path, true)));
+                mounts.insert(git, false);
             }
-            (Found::Git(git), Profile::GitWrite) => {
-                // Mounted on itself it cannot be renamed away.
-                mount(git.clone(), false);
-                for path in present(&git, OF_GIT) {
-                    mount(path, true);
-                }
+            Found::Git(path) | Found::RunsLater(path) => {
+                mounts.insert(path, true);
             }
         }
     }
+    // What is mounted on itself cannot be renamed away, and with it what is mounted or hidden below.
+    let kept: Vec<PathBuf> = mounts.keys().chain(&place.hidden).cloned().collect();
+    for above in kept.iter().flat_map(|path| above(place, path)) {
+        mounts.entry(above.to_owned()).or_insert(false);
+    }
+    let mut mounts: Vec<Mount> =
+        mounts.into_iter().map(|(path, is_read_only)| Mount { path, is_read_only }).collect();
+    // Nothing is mounted over.
+    mounts.sort_by_key(|mount| mount.path.components().count());
     mounts
+}
+
+/// The directories between a root and a path below it.
+fn above<'a>(place: &Place, path: &'a Path) -> Vec<&'a Path> {
+    let is_inside = |dir: &&Path| {
+        place.roots.iter().any(|root| dir.starts_with(root))
+            && !place.roots.iter().any(|root| dir == root)
+    };
+    path.ancestors().skip(1).take_while(is_inside).collect()
 }
 
 /// Secrets that are there.

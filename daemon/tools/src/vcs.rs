@@ -6,5 +6,7 @@ pub(crate) mod git_commit;
 mod hardened;
 mod identity;
 mod names;
+mod plain;
 
 pub(crate) use identity::user_settings;
+pub(crate) use plain::is_plain_repository;

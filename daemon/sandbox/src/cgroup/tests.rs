@@ -38,18 +38,22 @@ fn what_is_in_a_group_ends_with_it_and_the_group_is_gone() {
 #[test]
 fn what_a_daemon_that_was_killed_has_left_is_ended_and_removed_at_the_next_start() {
     let Some(groups) = groups("leftovers") else { return };
-    let base = groups.runs.parent().expect("the base");
+    // Not the true base, where every daemon that starts meanwhile removes it too.
+    let base = groups.runs.join("base-test");
     // The first process of the machine did not start at that time.
     let left = base.join("agentd.1.18446744073709551615");
     let run = left.join("run-0");
     std::fs::create_dir_all(&run).expect("a group");
     let child = sleeper();
     write(&run, "cgroup.procs", &child.id().to_string()).expect("it is moved");
-    let own = std::fs::canonicalize(&groups.runs).expect("our own");
-    own::remove_leftovers(base);
+    let own = base.join(own::name().expect("a name"));
+    std::fs::create_dir(&own).expect("our own");
+    own::remove_leftovers(&base);
     assert_eq!(signal_of(child), Some(9));
     assert!(!left.exists());
     assert!(own.exists(), "what belongs to a daemon that lives stays");
+    run::remove_all(&own);
+    run::remove_all(&base);
 }
 
 #[test]

@@ -47,6 +47,10 @@ pub(super) fn of(
         .cloned()
         .collect();
     variables.extend(given.iter().map(|(name, value)| format!("{name}={value}")));
+    if command.profile == Profile::GitWrite {
+        variables
+            .extend(environment::of_git().iter().map(|(name, value)| format!("{name}={value}")));
+    }
     let kib = |bytes: u64| (bytes / 1024).to_string();
     let Limits { memory_bytes, address_bytes, .. } = command.limits;
     let mut first = ["/bin/sh", "-c", SUPERVISOR, "sh"].map(str::to_owned).to_vec();

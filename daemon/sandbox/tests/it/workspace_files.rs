@@ -61,6 +61,30 @@ async fn files_that_others_run_later_cannot_be_changed_or_are_told_of() {
 }
 
 #[tokio::test]
+async fn what_is_above_a_protected_file_cannot_be_renamed_away() {
+    for boxed in confining("renaming").await {
+        if boxed.sandbox.backend() == Backend::Landlock {
+            continue;
+        }
+        let config = file(&boxed.workspace, "sub/.git/config", "[core]\n");
+        let workflow = file(&boxed.workspace, "x/y/.github/ci.yml", "on: push\n");
+        for name in ["sub", "sub/.git", "x", "x/y", "x/y/.github"] {
+            give(&boxed.workspace.path().join(name));
+        }
+        let ran = boxed
+            .run(
+                "mv sub s2; mkdir -p sub; cp -r s2/.git sub/.git; echo evil >> sub/.git/config;
+                 mv x/y x/z; mv x w; mkdir -p x/y/.github; echo evil >> x/y/.github/ci.yml; ls",
+            )
+            .await;
+        assert_eq!(ran.out, "sub\nx\n", "{}", ran.err);
+        assert_eq!(fs::read_to_string(&config).expect("kept"), "[core]\n");
+        assert_eq!(fs::read_to_string(&workflow).expect("kept"), "on: push\n");
+        assert_eq!(ran.exit.run_later, Vec::<PathBuf>::new());
+    }
+}
+
+#[tokio::test]
 async fn what_must_stay_hidden_below_the_workspace_is_hidden_or_nothing_runs() {
     for backend in [Backend::Bubblewrap, Backend::Landlock] {
         let Ok(mut boxed) = boxed(backend).await else { continue };
@@ -72,6 +96,12 @@ async fn what_must_stay_hidden_below_the_workspace_is_hidden_or_nothing_runs() {
             let ran = boxed.run("cat .ssh/id; ls -A .ssh; touch .ssh/x").await;
             assert_eq!(ran.out, "", "{}", ran.err);
             assert!(!boxed.workspace.path().join(".ssh/x").exists());
+            // Neither can what it is in.
+            file(&boxed.workspace, ".config/gcloud/key", "key");
+            give(&boxed.workspace.path().join(".config"));
+            let ran = boxed.run("mv .config c; mkdir -p .config/gcloud; ls -A .config/*").await;
+            assert_eq!(ran.out, "", "{}", ran.err);
+            assert!(boxed.workspace.path().join(".config/gcloud/key").exists());
         } else {
             let refused = started.expect_err("it cannot be hidden").to_string();
             assert!(refused.contains(".ssh' must stay hidden"), "{refused}");

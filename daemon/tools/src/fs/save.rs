@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::fs::Permissions;
 use std::io::{self, Read as _, Write as _};
+use std::os::fd::AsFd;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,6 +23,9 @@ use super::workspace::{OpenedFile, Workspace, told};
 
 /// Largest file that is changed, in bytes.
 pub(super) const MAX_FILE: usize = 32 * 1024 * 1024;
+
+/// Mode of a new file, as with the usual umask.
+const NEW_FILE: u32 = 0o644;
 
 /// Locks of paths: those of one remainder share one.
 static LOCKS: [Mutex<()>; 64] = [const { Mutex::new(()) }; 64];
@@ -234,8 +238,11 @@ impl<'a> Unfinished<'a> {
             }
             file.set_permissions(Permissions::from_mode(like.mode() & 0o7777)).map_err(fail)?;
         }
-        if let (None, Some(mode)) = (&target.content, target.mode) {
+        if target.content.is_none() {
+            // The daemon's own files are for its user alone; what it makes in a workspace need not be.
+            let mode = target.mode.unwrap_or(NEW_FILE);
             file.set_permissions(Permissions::from_mode(mode)).map_err(fail)?;
+            give_to_owner_of(dir, &file).map_err(fail)?;
         }
         file.sync_all().map_err(fail)?;
         Ok(unfinished)
@@ -252,6 +259,16 @@ impl Drop for Unfinished<'_> {
             drop(self.dir.remove_file(&self.name));
         }
     }
+}
+
+/// A daemon that is root gives what it makes to the owner of the directory, as whom programs run.
+pub(super) fn give_to_owner_of(dir: &Dir, made: impl AsFd) -> io::Result<()> {
+    if rustix::process::geteuid().is_root() {
+        let like = rustix::fs::fstat(dir)?;
+        let (user, group) = (Uid::from_raw(like.st_uid), Gid::from_raw(like.st_gid));
+        rustix::fs::fchown(made, Some(user), Some(group))?;
+    }
+    Ok(())
 }
 
 /// Gives a file its name, unless there is one of that name.

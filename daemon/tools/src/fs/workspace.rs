@@ -14,9 +14,15 @@ use std::path::{Path, PathBuf};
 use agentd_domain::{ActionTarget, ToolResult, cut_line};
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
 
+use rustix::fs::{Mode, OFlags};
+
 use super::protected::check_names;
 use super::root::{Asked, Root, is_escape, without_deleted, without_dots};
+use super::save::give_to_owner_of;
 use super::{Protected, shown};
+
+/// Mode of a new directory, as with the usual umask.
+const NEW_DIRECTORY: u32 = 0o755;
 
 /// How much of a path is shown in a message, in characters.
 const MAX_SHOWN: usize = 200;
@@ -75,7 +81,7 @@ impl<'a> Workspace<'a> {
         }
         // Opening a pipe must not wait for its other end.
         let mut options = OpenOptions::new();
-        options.read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+        options.read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
         let file = asked
             .retry_by_real_path(|dir, at| dir.open_with(at, &options))
             .map_err(|error| refusal(path, &error))?
@@ -122,7 +128,23 @@ impl<'a> Workspace<'a> {
     /// Makes a directory and those above it, below a root.
     pub(super) fn make_dirs(&self, place: &Path) -> io::Result<()> {
         let (root, below) = self.located(place)?;
-        if below.as_os_str().is_empty() { Ok(()) } else { root.dir.create_dir_all(below) }
+        let mut dir = root.dir.try_clone()?;
+        for part in below.components() {
+            let part = part.as_os_str();
+            match dir.create_dir(part) {
+                Ok(()) => {
+                    let flags =
+                        OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::DIRECTORY | OFlags::CLOEXEC;
+                    let made = rustix::fs::openat(&dir, part, flags, Mode::empty())?;
+                    rustix::fs::fchmod(&made, Mode::from_raw_mode(NEW_DIRECTORY))?;
+                    give_to_owner_of(&dir, &made)?;
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+            dir = dir.open_dir(part)?;
+        }
+        Ok(())
     }
 
     /// True when the directory that was opened by the name `place` has no other name.

@@ -13,6 +13,7 @@ use super::hosts;
 use super::limits::invalid;
 use super::running::{Bounds, Ended, run_to_its_end};
 use crate::permission::is_plain_git;
+use crate::vcs::is_plain_repository;
 use crate::{LiveOutput, ToolContext};
 
 /// Words of argv, and bytes of one and of a command line (spec a.3).
@@ -74,7 +75,7 @@ impl Ready {
         };
         let profile = match writes {
             false => Profile::ReadOnly,
-            true if is_plain_git(&argv) => Profile::GitWrite,
+            true if is_plain_git(&argv) && is_plain_repository(&ctx.workspace) => Profile::GitWrite,
             true => Profile::WorkspaceWrite,
         };
         let (workspace, further_roots) = (ctx.workspace.clone(), ctx.further_roots.to_vec());

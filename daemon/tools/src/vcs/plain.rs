@@ -1,0 +1,95 @@
+//! Repositories whose settings name no program that git would run when it changes them.
+
+use std::path::Path;
+
+/// Longest settings that are looked at, in bytes.
+const MAX_CONFIG: u64 = 64 * 1024;
+
+/// Sections that name none, as far as git runs in a box without a network.
+const SECTIONS: [&str; 7] = ["branch", "fetch", "init", "pull", "push", "remote", "user"];
+
+/// Keys of `core` that name none, or that the box sets otherwise.
+const CORE: [&str; 14] = [
+    "autocrlf",
+    "bare",
+    "editor",
+    "eol",
+    "filemode",
+    "fsmonitor",
+    "hookspath",
+    "ignorecase",
+    "logallrefupdates",
+    "pager",
+    "precomposeunicode",
+    "repositoryformatversion",
+    "sshcommand",
+    "symlinks",
+];
+
+/// True when nothing in the settings of the workspace's repository can start a program: no filter, no
+/// driver, no include. What is not understood counts as something that can.
+pub(crate) fn is_plain_repository(workspace: &Path) -> bool {
+    let git = workspace.join(".git");
+    let is_plain_file =
+        |metadata: std::fs::Metadata| metadata.is_file() && metadata.len() <= MAX_CONFIG;
+    let config = git.join("config");
+    git.symlink_metadata().is_ok_and(|metadata| metadata.is_dir())
+        && !["commondir", "config.worktree"].iter().any(|name| git.join(name).exists())
+        && config.symlink_metadata().is_ok_and(is_plain_file)
+        && std::fs::read_to_string(config).is_ok_and(|text| is_plain(&text))
+}
+
+fn is_plain(config: &str) -> bool {
+    let mut section = String::new();
+    config.lines().map(str::trim).all(|line| {
+        if line.is_empty() || line.starts_with(['#', ';']) {
+            return true;
+        }
+        if line.ends_with('\\') {
+            return false;
+        }
+        if let Some(header) = line.strip_prefix('[') {
+            let Some(name) = header.strip_suffix(']') else { return false };
+            section = name.split([' ', '\t', '.']).next().unwrap_or_default().to_lowercase();
+            return section == "core" || SECTIONS.contains(&section.as_str());
+        }
+        let key = line.split(['=', ' ', '\t']).next().unwrap_or_default().to_lowercase();
+        section != "core" || CORE.contains(&key.as_str())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_that_can_start_a_program_are_not_plain() {
+        let usual = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\
+                     [user]\n\tname = Ada\n[remote \"origin\"]\n\turl = x\n[branch \"main\"]\n\tmerge = y\n";
+        assert!(is_plain(usual));
+        for more in [
+            "[filter \"lfs\"]\n\tclean = git-lfs clean",
+            "[include]\n\tpath = ../evil",
+            "[core]\n\tworktree = /elsewhere",
+            "[core] alternateRefsCommand = x",
+            "[merge \"x\"]\n\tdriver = sh x",
+            "[user]\n\tname = a\\\n[filter \"x\"]",
+            "[CORE]\n\tattributesFile = x",
+            "[commit]\n\tgpgSign = true",
+        ] {
+            assert!(!is_plain(&format!("{usual}{more}\n")), "{more}");
+        }
+    }
+
+    #[test]
+    fn without_a_directory_of_its_own_a_workspace_has_no_plain_repository() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(!is_plain_repository(dir.path()));
+        std::fs::create_dir(dir.path().join(".git")).unwrap();
+        assert!(!is_plain_repository(dir.path()));
+        std::fs::write(dir.path().join(".git/config"), "[core]\n\tbare = false\n").unwrap();
+        assert!(is_plain_repository(dir.path()));
+        std::fs::write(dir.path().join(".git/commondir"), "../evil\n").unwrap();
+        assert!(!is_plain_repository(dir.path()));
+    }
+}
