@@ -22,6 +22,7 @@ mod output;
 mod read_cursor;
 mod server;
 mod signals;
+mod streamed;
 mod style;
 mod submit;
 mod terminal_audience;

@@ -11,6 +11,7 @@ use crate::confirm::confirm;
 use crate::exit::{Exit, Failure};
 use crate::json::StepView;
 use crate::markdown::Look;
+use crate::streamed::Streamed;
 
 /// The user of a command.
 #[derive(Debug)]
@@ -25,8 +26,8 @@ pub(crate) struct TerminalAudience<'a> {
     /// Fingerprint of what was told last.
     told: Option<String>,
     planned: Option<v1::PlannedCall>,
-    /// The tool has shown something, and with that its result.
-    has_shown: bool,
+    /// What the tool has shown of its result.
+    streamed: Streamed,
     in_line: bool,
 }
 
@@ -40,7 +41,7 @@ impl<'a> TerminalAudience<'a> {
             tells_plan: false,
             told: None,
             planned: None,
-            has_shown: false,
+            streamed: Streamed::default(),
             in_line: false,
         }
     }
@@ -90,7 +91,7 @@ impl Audience for TerminalAudience<'_> {
         if text.is_empty() {
             return Ok(());
         }
-        self.has_shown = true;
+        self.streamed.add(text);
         self.in_line = !text.ends_with('\n');
         self.app.output.raw(&self.app.output.clean(text))
     }
@@ -109,7 +110,7 @@ impl Audience for TerminalAudience<'_> {
             for row in card::diff::rows(&finished.diff, card::diff::Names::Shown, look) {
                 output.line(&row)?;
             }
-        } else if !self.has_shown && by_hand::exit_of(finished) == Exit::Ok {
+        } else if self.streamed.is_empty() && by_hand::exit_of(finished) == Exit::Ok {
             output.foreign_line(finished.output.trim_end())?;
         }
         let item = by_hand::item(self.planned.as_ref(), finished);
@@ -117,7 +118,11 @@ impl Audience for TerminalAudience<'_> {
         let mut rows = card::finished(&item, look).into_iter();
         // What it gave back stands on stdout already.
         output.dim_note(&rows.next().unwrap_or_default());
-        if by_hand::exit_of(finished) != Exit::Ok && !self.has_shown {
+        if !self.streamed.is_empty() {
+            for line in self.streamed.unseen(&finished.output) {
+                output.note(line);
+            }
+        } else if by_hand::exit_of(finished) != Exit::Ok {
             for line in finished.output.lines() {
                 output.note(line);
             }
