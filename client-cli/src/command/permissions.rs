@@ -20,12 +20,12 @@ const NAME_WIDTH: usize = 60;
 
 const ABOUT: &str = "\
 What a rule is about:
-  command PROGRAM [WORD...] [*]  programs; after a * any words may follow
-  write GLOB, read GLOB          files, relative to the workspace or absolute; one
-                                 that holds secrets is read when a rule allows its
-                                 very path
-  host HOST                      example.org, *.example.org for all below
-  tool NAME, mcp SERVER          all calls of a tool, of a server's tools
+  command PROGRAM [WORD...] ['*']  programs; after a * any words may follow
+  write GLOB, read GLOB            files, relative to the workspace or absolute;
+                                   one that holds secrets is read when a rule
+                                   allows its very path
+  host HOST                        example.org, *.example.org for all below
+  tool NAME, mcp SERVER            all calls of a tool, of a server's tools
 
 A rule that denies counts before one that asks, and that before one that
 allows.";
