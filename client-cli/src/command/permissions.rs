@@ -21,9 +21,9 @@ const NAME_WIDTH: usize = 60;
 const ABOUT: &str = "\
 What a rule is about:
   command PROGRAM [WORD...] ['*']  programs; after a * any words may follow
-  write GLOB, read GLOB            files, in the workspace or absolute; one that
-                                   holds secrets is read when a rule allows its
-                                   very path
+  write GLOB, read GLOB            files, in the workspace or absolute; one
+                                   that holds secrets is read when a rule
+                                   allows its very path
   host HOST                        example.org, *.example.org for all below
   tool NAME, mcp SERVER            all calls of a tool, of a server's tools
 
