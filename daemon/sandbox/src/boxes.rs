@@ -10,7 +10,7 @@ use crate::inside::{Confinement, Files, Modes};
 use crate::launch::{self, Launch, SpawnError, Whereabouts};
 use crate::spawner::Spawner;
 use crate::terminal::{Terminal, TerminalSize};
-use crate::{Backend, Child, Command, Policy, Sandbox, bubblewrap, landlock_box};
+use crate::{Backend, Child, Command, Policy, Sandbox, bubblewrap, landlock_box, leftovers};
 
 /// Programs behind one of them.
 #[derive(Debug)]
@@ -39,6 +39,7 @@ impl Boxes {
         };
         let spawner = Spawner::start().map_err(|error| (error.to_string(), true))?;
         let groups = Cgroups::of_process();
+        leftovers::remove(&std::env::temp_dir());
         Ok(Self { backend, bubblewrap, policy: policy.clone(), spawner, groups })
     }
 

@@ -22,7 +22,7 @@ use crate::place::Place;
 use crate::process_run::{ProcessRun, control};
 use crate::protected::Look;
 use crate::spawner::Spawner;
-use crate::{Backend, Command, Network, Output, Policy, Profile, environment};
+use crate::{Backend, Command, Network, Output, Policy, Profile, environment, leftovers};
 
 /// Longest wait for the port that a supervisor opens in its box.
 const PORT_PATIENCE: Duration = Duration::from_secs(30);
@@ -165,7 +165,7 @@ pub(crate) fn not_root(place: &Place, identity: Option<Identity>) -> Result<(), 
 /// # Errors
 /// When it cannot be made.
 pub(crate) fn scratch(identity: Option<Identity>) -> io::Result<TempDir> {
-    let scratch = tempfile::Builder::new().prefix("agentd-run-").tempdir()?;
+    let scratch = tempfile::Builder::new().prefix(&leftovers::prefix()).tempdir()?;
     if let Some(Identity { uid, gid }) = identity {
         chown(scratch.path(), Some(uid), Some(gid))?;
     }

@@ -23,6 +23,7 @@ mod identity;
 mod inside;
 mod landlock_box;
 mod launch;
+mod leftovers;
 mod output;
 mod owner;
 mod place;

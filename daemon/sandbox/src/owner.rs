@@ -52,9 +52,13 @@ pub(crate) fn is_gone(name: &str) -> bool {
 }
 
 fn is_over(pid: u32, start: u64, of_program: &str) -> bool {
+    is_process_gone(pid, start) || (pid == std::process::id() && of_program != program())
+}
+
+/// True when the process that had this id and was started then is surely no more.
+pub(crate) fn is_process_gone(pid: u32, start: u64) -> bool {
     match started(pid) {
-        Some(now) if now == start => pid == std::process::id() && of_program != program(),
-        Some(_of_another) => true,
+        Some(now) => now != start,
         // /proc may show only a user's own processes.
         None => i32::try_from(pid)
             .ok()

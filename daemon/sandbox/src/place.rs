@@ -84,6 +84,9 @@ impl Place {
         };
         let mut hidden: Vec<PathBuf> = hidden.into_iter().filter(shown).collect();
         hidden.extend(roots.iter().flat_map(|root| crate::protected::secrets(root)));
+        // What is in something hidden is not there to be hidden.
+        hidden.sort();
+        hidden.dedup_by(|path, outer| path.starts_with(outer));
         Ok(Self { workspace, roots, cwd, hidden })
     }
 }

@@ -42,7 +42,9 @@ pub use net::{
 };
 pub use pdf::{PDF_COMMAND, run_pdf_helper};
 pub use people::{Announcement, Answer, Nobody, People, Question};
-pub use permission::{Permission, PermissionRequest, check_rule, permit, readable, rules_for};
+pub use permission::{
+    Permission, PermissionRequest, check_rule, permit, readable, rules_for, surely_runs,
+};
 pub use process::ProcessLimits;
 pub use registry::{PreparedCall, RegisterError, Registry, ResolvedCall};
 pub use run::{CallLimits, CallOutcome, plan_call, run_call};

@@ -17,6 +17,7 @@ use agentd_domain::{
 };
 
 pub use check::check_rule;
+use serde_json::Value;
 
 use crate::fs::is_secret_place;
 use rules::Subject;
@@ -227,12 +228,12 @@ fn taken_away(request: &PermissionRequest<'_>, target: Option<&ActionTarget>) ->
             (reads_only && !changes_nothing).then(|| {
                 if is_plan {
                     "the session is in mode 'plan', in which programs run only where they can \
-                     change nothing, and no sandbox here sees to that"
+                     change nothing: with read_only, in a sandbox"
                         .to_owned()
                 } else {
                     format!(
-                        "in the work mode '{}' programs run only where they can change nothing, and \
-                         no sandbox here sees to that",
+                        "in the work mode '{}' programs run only where they can change nothing: with \
+                         read_only, in a sandbox",
                         request.work_mode
                     )
                 }
@@ -339,6 +340,22 @@ fn script_of_argv(argv: &[String]) -> Script {
         }
         _ => Script::of_argv(argv),
     }
+}
+
+/// True when a call with these arguments has surely run a command that begins with these words, if it
+/// ended well: no other way led around the command, and nothing came after that would hide its end. Calls
+/// without a command line are not asked about.
+pub fn surely_runs(arguments_json: &str, words: &str) -> bool {
+    let arguments: Value = serde_json::from_str(arguments_json).unwrap_or_default();
+    let argv: Vec<String> = match (arguments.get("command"), arguments.get("argv")) {
+        (Some(Value::String(line)), _) => ["bash", "-c", line.trim()].map(str::to_owned).into(),
+        (_, Some(Value::Array(argv))) => {
+            argv.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+        }
+        _ => return true,
+    };
+    let script = script_of_argv(&argv);
+    script.is_chain && script.commands.iter().any(|command| programs::begins_with(command, words))
 }
 
 /// The rules that an approval of this action may make for later, narrow ones: for a command all its

@@ -311,6 +311,8 @@ async fn ta_07_a_model_that_repeats_a_failing_call_is_stopped_and_the_user_sees_
     let error = failed.error.unwrap();
     assert_eq!(error.code, "TOOL_LOOP");
     assert!(error.message.contains("read_file"), "{error:?}");
+    // Nobody is told of an answer that does not come.
+    assert!(!ann.events().any(|event| matches!(event.body, Some(Body::Notice(_)))));
     assert!(llm.requests().len() <= 6, "{}", llm.requests().len());
     assert_eq!(ann.ask("something else").await, "other");
     assert_eq!(llm.violations(), Vec::<String>::new());

@@ -2,7 +2,7 @@
 
 use agentd_domain::{
     EventBody, Plan, PlanChanged, PlanCommand, PlanError, StepStatus, SuspendReason,
-    ToolCallFinished, Trial,
+    ToolCallFinished, ToolEffect, Trial,
 };
 
 use super::decide::Draft;
@@ -37,7 +37,11 @@ pub(crate) fn tried(state: &mut SessionState, finished: &ToolCallFinished) {
     let Some(open) = open else { return };
     let tests = finished.exit_code.and_then(|_| agentd_tools::count_tests(&finished.output));
     let arguments = open.call.arguments_json.as_str();
-    if let Some(trial) = Trial::of(step, finished, arguments, open.started, tests) {
+    let is_told = open.started != Some(ToolEffect::Process)
+        || agentd_tools::surely_runs(arguments, &step.verify.text);
+    if let Some(trial) =
+        Trial::of(step, finished, arguments, open.started, tests).filter(|_| is_told)
+    {
         state.trial = Some(trial);
     } else if finished.workspace_changed
         && let Some(trial) = &mut state.trial

@@ -215,6 +215,8 @@ impl CallHost for TurnHost<'_> {
         let notice = self.charge(&mut finished);
         let mut steps: Vec<EventBody> = vec![finished.into()];
         steps.extend(changed);
+        // A turn that ends here has no answer that could be announced.
+        let notice = notice.filter(|_| !matches!(verdict, Verdict::Stop(_)));
         steps.extend(notice.map(EventBody::from));
         self.task.record(steps, self.conversation).await?;
         if let Verdict::Stop(times) = verdict {

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::PathBuf;
 
-use agentd_sandbox::{Backend, Profile};
+use agentd_sandbox::{Backend, Choice, Profile, choose};
 
-use crate::boxes::{boxed, confining, directory, file, finish, give};
+use crate::boxes::{Boxed, boxed, confining, directory, file, finish, give, policy};
 
 #[tokio::test]
 async fn a_program_changes_the_workspace_only_where_it_may_write() {
@@ -107,6 +107,23 @@ async fn what_must_stay_hidden_below_the_workspace_is_hidden_or_nothing_runs() {
             assert!(refused.contains(".ssh' must stay hidden"), "{refused}");
         }
     }
+}
+
+#[tokio::test]
+async fn what_is_hidden_twice_keeps_nothing_from_running() {
+    let workspace = directory();
+    file(&workspace, "state/run/socket", "x");
+    give(&workspace.path().join("state"));
+    let hidden = ["state/run", "state"].map(|name| workspace.path().join(name));
+    let only = Choice::Only(Backend::Bubblewrap);
+    let Ok((sandbox, _)) = choose(only, &policy(hidden.to_vec())).await else {
+        println!("hidden twice: skipped: no bubblewrap");
+        return;
+    };
+    let boxed = boxed(Backend::Bubblewrap).await.expect("as before");
+    let boxed = Boxed { sandbox, workspace, ..boxed };
+    let ran = boxed.run("ls -A state; echo on").await;
+    assert_eq!(ran.out, "on\n", "{}", ran.err);
 }
 
 #[tokio::test]

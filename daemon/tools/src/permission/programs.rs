@@ -2,17 +2,30 @@
 
 /// Programs that run what their arguments say. A rule for one of them holds for exactly its words:
 /// "further arguments" would mean any program at all.
-const LAUNCHERS: [&str; 43] = [
-    "awk", "bash", "busybox", "chroot", "command", "dash", "doas", "docker", "env", "eval", "exec",
-    "find", "fish", "flock", "gawk", "gdb", "ionice", "kubectl", "ld.so", "ltrace", "make", "nice",
-    "node", "nohup", "npx", "parallel", "perl", "php", "podman", "python", "python3", "ruby",
-    "setsid", "sh", "source", "ssh", "strace", "sudo", "terminal", "timeout", "watch", "xargs",
-    "zsh",
+const LAUNCHERS: [&str; 56] = [
+    "at", "awk", "bash", "builtin", "busybox", "chroot", "chrt", "command", "coproc", "dash",
+    "doas", "docker", "env", "eval", "exec", "expect", "find", "fish", "flock", "gawk", "gdb",
+    "ionice", "kubectl", "ld.so", "ltrace", "make", "nice", "node", "nohup", "npx", "nsenter",
+    "parallel", "perl", "php", "podman", "python", "python3", "ruby", "runuser", "script",
+    "setsid", "sh", "source", "ssh", "stdbuf", "strace", "su", "sudo", "taskset", "terminal",
+    "time", "timeout", "trap", "watch", "xargs", "zsh",
 ];
+
+/// Programs that run the one that their arguments name, once, and end as it does.
+const AROUND: [&str; 5] = ["env", "nice", "stdbuf", "time", "timeout"];
 
 /// True when arguments can make the program run others.
 pub(super) fn is_launcher(program: &str) -> bool {
     LAUNCHERS.binary_search(&base_name(program)).is_ok()
+}
+
+/// True when the command, or the one that is run around it, begins with these words.
+pub(super) fn begins_with(command: &[Option<String>], words: &str) -> bool {
+    let known: Vec<&str> = command.iter().map_while(Option::as_deref).collect();
+    let wanted: Vec<&str> = words.split_whitespace().collect();
+    let is_around = known.first().is_some_and(|program| AROUND.contains(&base_name(program)));
+    known.starts_with(&wanted)
+        || (is_around && known.windows(wanted.len().max(1)).any(|window| window == wanted))
 }
 
 /// The last part of a program's path.
@@ -165,6 +178,7 @@ mod tests {
     #[test]
     fn the_tables_are_sorted() {
         assert!(LAUNCHERS.is_sorted());
+        assert!(AROUND.iter().all(|program| is_launcher(program)));
         assert!(READERS.is_sorted_by_key(|(name, _)| *name));
         assert!(GIT_READERS.is_sorted());
         assert!(GIT_WRITERS.is_sorted());

@@ -20,6 +20,9 @@ pub(crate) struct Script {
     pub(crate) commands: Vec<Vec<Option<String>>>,
     /// These are all commands that it can run, every word is known, and it writes to no file.
     pub(crate) is_understood: bool,
+    /// Commands that follow each other run only after those before have succeeded, and the last one's
+    /// success is its own: they are joined by `&&` alone.
+    pub(crate) is_chain: bool,
     /// These are all commands that are named in it; others can only come from what it reads or runs.
     pub(crate) is_searched: bool,
 }
@@ -27,7 +30,8 @@ pub(crate) struct Script {
 impl Script {
     /// A program that is started without a shell.
     pub(crate) fn of_argv(argv: &[String]) -> Self {
-        let mut script = Self { commands: Vec::new(), is_understood: true, is_searched: true };
+        let mut script =
+            Self { is_understood: true, is_chain: true, is_searched: true, ..Self::default() };
         script.add(argv.iter().cloned().map(Some).collect());
         script
     }
@@ -52,8 +56,12 @@ impl Script {
             .and_then(|()| parser.parse(script, None));
         let Some(tree) = tree else { return Self::default() };
         let is_whole = !tree.root_node().has_error();
-        let mut found =
-            Self { commands: Vec::new(), is_understood: is_whole, is_searched: is_whole };
+        let mut found = Self {
+            commands: Vec::new(),
+            is_understood: is_whole,
+            is_chain: is_whole,
+            is_searched: is_whole,
+        };
         found.walk(tree.root_node(), script);
         found
     }
@@ -93,6 +101,8 @@ impl Script {
             "command" => self.command(node, script),
             "file_redirect" => self.is_understood &= redirects_nothing(node, script),
             kind => {
+                self.is_chain &=
+                    !node.is_named() && !matches!(kind, "||" | ";" | "|" | "|&" | "&" | "\n" | "!");
                 self.is_understood &= !node.is_named()
                     && matches!(
                         kind,

@@ -1,5 +1,6 @@
 mod hosts;
 mod later;
+mod proofs;
 mod roots;
 
 use agentd_domain::{RuleScope, TimestampMs};
