@@ -136,7 +136,7 @@ async fn further_roots_are_held_as_the_workspace_is() {
         give(&further.path().join(".git"));
         let root = further.path().canonicalize().expect("path");
         let beside = beside.path().canonicalize().expect("path");
-        let run = async |boxed: &crate::boxes::Boxed, cwd: PathBuf, script: &str| {
+        let run = async |boxed: &Boxed, cwd: PathBuf, script: &str| {
             let further_roots = vec![further.path().to_owned()];
             let command = agentd_sandbox::Command {
                 further_roots,

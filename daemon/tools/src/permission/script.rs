@@ -59,7 +59,8 @@ impl Script {
         let mut found = Self {
             commands: Vec::new(),
             is_understood: is_whole,
-            is_chain: is_whole,
+            // Lines follow each other whatever came of those before.
+            is_chain: is_whole && !script.trim().contains('\n'),
             is_searched: is_whole,
         };
         found.walk(tree.root_node(), script);
@@ -102,7 +103,7 @@ impl Script {
             "file_redirect" => self.is_understood &= redirects_nothing(node, script),
             kind => {
                 self.is_chain &=
-                    !node.is_named() && !matches!(kind, "||" | ";" | "|" | "|&" | "&" | "\n" | "!");
+                    !node.is_named() && !matches!(kind, "||" | ";" | "|" | "|&" | "&" | "!");
                 self.is_understood &= !node.is_named()
                     && matches!(
                         kind,
