@@ -9,4 +9,4 @@ mod names;
 mod plain;
 
 pub(crate) use identity::user_settings;
-pub(crate) use plain::is_plain_repository;
+pub(crate) use plain::{has_hooks, is_plain_repository};

@@ -221,6 +221,23 @@ async fn a_commit_in_the_middle_of_a_merge_is_refused() {
 }
 
 #[tokio::test]
+async fn plain_git_runs_no_hook_and_says_so() {
+    let place = repository(boxed()).await;
+    let quiet = place.bash("git commit --allow-empty -qm two").await;
+    assert_eq!((quiet.exit_code, quiet.output.as_str()), (Some(0), "[no output]"));
+    place.outside(
+        "printf '#!/bin/sh\\ntouch mark\\n' > .git/hooks/pre-commit && chmod +x .git/hooks/pre-commit",
+    );
+    let told = place.bash("git commit --allow-empty -qm three").await;
+    assert_eq!(told.exit_code, Some(0), "{told:?}");
+    assert!(told.output.contains("[Hooks are not run in the sandbox"), "{told:?}");
+    assert!(!place.workspace.path().join("mark").exists());
+    // It would have been run.
+    place.outside("git commit --allow-empty -qm four");
+    assert!(place.workspace.path().join("mark").exists());
+}
+
+#[tokio::test]
 async fn a_machine_without_git_says_which_package_adds_it() {
     let programs = directory();
     symlink("/usr/bin/touch", programs.path().join("touch")).unwrap();

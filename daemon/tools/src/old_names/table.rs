@@ -48,7 +48,7 @@ pub(crate) const OLD_NAMES: &[(&str, Meaning)] = &[
         Nothing("run_command runs git push, with the network permitted"),
     ),
     ("toolkit_input", Nothing(NO_DESKTOP)),
-    ("toolkit_js_fetch", Nothing("fetch_url reads pages as they are, without their scripts")),
+    ("toolkit_js_fetch", Nothing("render_page opens pages with their scripts")),
     ("toolkit_kb", Nothing(NO_MEMORY)),
     ("toolkit_list_provider_models", Nothing(NO_SETTINGS)),
     (

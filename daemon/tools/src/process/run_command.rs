@@ -12,8 +12,12 @@ use serde::Deserialize;
 use super::command::{MAX_SUMMARY, Ready, Wanted, argv};
 use super::jobs::{self, Jobs, too_many};
 use super::limits::ProcessLimits;
-use super::told::{call_time, told};
+use super::told::{call_time, line, told};
+use crate::vcs::has_hooks;
 use crate::{About, ToolContext, TypedTool};
+
+/// Said where git changed its own files.
+const NO_HOOKS: &str = "[Hooks are not run in the sandbox: the repository's were left out.]";
 
 /// Arguments of run_command.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -90,7 +94,11 @@ impl TypedTool for RunCommand {
             } else {
                 told(ready.run(planned, bounds, &ctx.output).await?)
             };
-            Ok(ToolResult { workspace_changed, ..result })
+            let mut result = ToolResult { workspace_changed, ..result };
+            if ready.command.profile == Profile::GitWrite && has_hooks(&ctx.workspace) {
+                line(&mut result.output, NO_HOOKS);
+            }
+            Ok(result)
         };
         running.await.unwrap_or_else(|refused: ToolResult| refused)
     }

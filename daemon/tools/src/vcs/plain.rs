@@ -5,6 +5,9 @@ use std::path::Path;
 /// Longest settings that are looked at, in bytes.
 const MAX_CONFIG: u64 = 64 * 1024;
 
+/// Most entries among the hooks that are looked at.
+const MAX_HOOKS: usize = 256;
+
 /// Sections that name none, as far as git runs in a box without a network.
 const SECTIONS: [&str; 7] = ["branch", "fetch", "init", "pull", "push", "remote", "user"];
 
@@ -37,6 +40,17 @@ pub(crate) fn is_plain_repository(workspace: &Path) -> bool {
         && !["commondir", "config.worktree"].iter().any(|name| git.join(name).exists())
         && config.symlink_metadata().is_ok_and(is_plain_file)
         && std::fs::read_to_string(config).is_ok_and(|text| is_plain(&text))
+}
+
+/// True when the workspace's repository may have hooks, which git in the box does not run.
+pub(crate) fn has_hooks(workspace: &Path) -> bool {
+    let git = workspace.join(".git");
+    let is_hook =
+        |entry: std::fs::DirEntry| !entry.file_name().to_string_lossy().ends_with(".sample");
+    std::fs::read_dir(git.join("hooks"))
+        .is_ok_and(|entries| entries.flatten().take(MAX_HOOKS).any(is_hook))
+        || std::fs::read_to_string(git.join("config"))
+            .is_ok_and(|text| text.to_lowercase().contains("hookspath"))
 }
 
 fn is_plain(config: &str) -> bool {
