@@ -10,10 +10,13 @@ use serde::Deserialize;
 
 use super::change::{Change, action, take_back};
 use super::changes::{ChangedFile, FileChange};
-use super::save::{Target, stale};
+use super::save::Target;
 use super::workspace::Workspace;
 use super::{FileLedger, Protected, blocking, shown};
 use crate::{About, ToolContext, TypedTool};
+
+/// Most other changes that a refusal names.
+const MAX_NAMED: usize = 5;
 
 /// Arguments of undo_edit.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -87,7 +90,7 @@ fn make(
     let Some(number) = number else {
         for change in kept.iter().rev() {
             // One that has not come about, or was taken back in another way, is passed over.
-            let changes = undo(&workspace, ledger, change)?;
+            let changes = undo(&workspace, ledger, change, &kept)?;
             if changes.iter().any(|change| change.target.content != change.new) {
                 return Ok(Undo { number: change.number, changes });
             }
@@ -105,25 +108,84 @@ fn make(
             format!("change: there is no change {number} to take back; there are: {there}."),
         ));
     };
-    Ok(Undo { number, changes: undo(&workspace, ledger, change)? })
+    Ok(Undo { number, changes: undo(&workspace, ledger, change, &kept)? })
 }
 
 fn undo(
     workspace: &Workspace<'_>,
     ledger: &FileLedger,
     change: &FileChange,
+    kept: &[FileChange],
 ) -> Result<Vec<Change>, ToolResult> {
     let undo = change.files.iter().rev().map(|file| {
         let target = workspace.target(&file.path)?;
         let now = target.sha256();
         if now != file.after && now != file.before {
-            return Err(stale(&target, target.content.as_deref().unwrap_or_default()));
+            return Err(not_as_left(&target, file, change, kept));
         }
         let before = content(ledger, file, &target)?;
         let mode = target.mode.or(file.mode);
         Ok(Change::to(Target { mode, ..target }, before))
     });
     undo.collect()
+}
+
+/// The refusal of a change whose file something else has changed, moved or deleted since: which one it
+/// is, what brings it back within reach, and which others can be named instead.
+fn not_as_left(
+    target: &Target,
+    file: &ChangedFile,
+    change: &FileChange,
+    kept: &[FileChange],
+) -> ToolResult {
+    let (number, told) = (change.number, target.told());
+    let later = kept.iter().rev().find(|later| {
+        later.number > number && later.files.iter().any(|other| other.path == file.path)
+    });
+    let why = match (&target.content, &file.after, later) {
+        (_, _, Some(later)) => {
+            format!("'{told}' was changed again by change {}: take that back first", later.number)
+        }
+        (None, _, None) => format!(
+            "'{told}' is not there any more: a command or somebody has moved or deleted it. Put it \
+             back under this name and try again"
+        ),
+        (Some(_), None, None) => {
+            format!("'{told}' was deleted by it and is there again. Move it away and try again")
+        }
+        (Some(_), Some(_), None) => format!(
+            "a command or somebody has changed '{told}' since. Read it with read_file and edit it"
+        ),
+    };
+    let others: Vec<String> = kept
+        .iter()
+        .rev()
+        .filter(|other| other.number != number)
+        .take(MAX_NAMED)
+        .map(|other| format!("{} ({})", other.number, named(other)))
+        .collect();
+    let others = if others.is_empty() {
+        String::new()
+    } else {
+        format!(
+            " Other changes can be taken back by their number, with change here, `/undo N` or \
+             `agentctl undo --change N`: {}.",
+            others.join(", ")
+        )
+    };
+    ToolResult::fatal(
+        "STALE_FILE",
+        format!("Change {number} cannot be taken back, and nothing was changed: {why}.{others}"),
+    )
+}
+
+/// The first file of a change, and how many more it has.
+fn named(change: &FileChange) -> String {
+    let first = change.files.first().map(|file| shown(&file.path)).unwrap_or_default();
+    match change.files.len() {
+        0 | 1 => first,
+        more => format!("{first} and {} more", more - 1),
+    }
 }
 
 /// What a file held before a change.

@@ -46,6 +46,40 @@ async fn w0_25_what_has_changed_since_is_not_taken_back() {
     assert_eq!(content(&place, "a"), b"mine\n");
 }
 
+#[tokio::test]
+async fn w0_25_a_refusal_names_the_change_and_what_helps() {
+    let place = Place::new();
+    write(&place, "a", "1\n").await;
+    place.write("b", "1\n");
+    place.read("b").await;
+    edit(&place, "b", "1", "2").await;
+    // What a command does to the file.
+    let moved = |from: &str, to: &str| {
+        std::fs::rename(place.workspace.join(from), place.workspace.join(to)).expect("a move");
+    };
+    moved("b", "c");
+    let refused = undo(&place).await;
+    assert_refused(&refused, "STALE_FILE");
+    for words in ["Change 2 cannot", "'b' is not there any more", "--change N`: 1 (a)."] {
+        assert!(refused.output.contains(words), "{words}: {refused:?}");
+    }
+    assert_eq!(names(&place, "."), ["a", "c"]);
+    // Both remedies help.
+    assert_eq!(undo_number(&place, 1).await.status, ToolStatus::Success);
+    moved("c", "b");
+    assert_eq!(undo(&place).await.status, ToolStatus::Success);
+    assert_eq!(content(&place, "b"), b"1\n");
+
+    write(&place, "a", "1\n").await;
+    edit(&place, "a", "1", "2").await;
+    let refused = undo_number(&place, 3).await;
+    assert!(refused.output.contains("changed again by change 4: take that back first"));
+    place.write("a", "mine\n");
+    let refused = undo(&place).await;
+    assert!(refused.output.contains("Change 4 cannot"), "{refused:?}");
+    assert!(refused.output.contains("has changed 'a' since. Read it"), "{refused:?}");
+}
+
 async fn undo_number(place: &Place, number: u64) -> ToolResult {
     place.call("undo_edit", json!({ "change": number })).await
 }
