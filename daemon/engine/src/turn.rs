@@ -175,7 +175,7 @@ async fn stages(mut task: TurnTask) -> Result<TurnOutcome, Ended> {
     }
     let limit = task.deps.config.borrow().rounds_limit;
     loop {
-        let offer = if acts.are_over() { Offer::Nothing } else { Offer::Tools };
+        let offer = if acts.end().is_some() { Offer::Nothing } else { Offer::Tools };
         // What is left is one answer without tools.
         if rounds >= limit && offer == Offer::Tools {
             return Ok(TurnOutcome::RoundsUsedUp);
@@ -194,8 +194,8 @@ async fn stages(mut task: TurnTask) -> Result<TurnOutcome, Ended> {
         let calls = answer.open_calls();
         task.record(answer.events(), &mut conversation).await?;
         task.deps.crash_points.pass("engine.calls_recorded");
-        if offer == Offer::Nothing {
-            return task.refuse(calls, &mut conversation).await;
+        if let Some(end) = acts.end() {
+            return task.refuse(end, calls, &mut conversation).await;
         }
         task.act(calls, &mut conversation, &mut acts).await?;
     }

@@ -311,10 +311,30 @@ async fn ta_07_a_model_that_repeats_a_failing_call_is_stopped_and_the_user_sees_
     let error = failed.error.unwrap();
     assert_eq!(error.code, "TOOL_LOOP");
     assert!(error.message.contains("read_file"), "{error:?}");
-    // Nobody is told of an answer that does not come.
-    assert!(!ann.events().any(|event| matches!(event.body, Some(Body::Notice(_)))));
-    assert!(llm.requests().len() <= 6, "{}", llm.requests().len());
+    // The last request was for an answer, without tools; people were told.
+    let requests = llm.requests();
+    assert_eq!(requests.len(), 7);
+    assert!(requests[5].body["tools"].is_array() && requests[6].body.get("tools").is_none());
+    assert!(ann.events().any(|event| matches!(event.body, Some(Body::Notice(_)))));
     assert_eq!(ann.ask("something else").await, "other");
+    assert_eq!(llm.violations(), Vec::<String>::new());
+    daemon.stop().await;
+}
+
+#[tokio::test]
+async fn ta_07_a_model_that_is_kept_from_repeating_a_call_says_what_failed() {
+    let llm = LlmServer::start().await;
+    let daemon = Daemon::start(&llm).await;
+    let mut ann = daemon.driver("ann").await;
+    llm.set_default(|request| {
+        if request.body.get("tools").is_some() {
+            Reply::tool_call("read_file", r#"{"path":"missing"}"#)
+        } else {
+            Reply::text("there is no file 'missing'")
+        }
+    });
+    assert_eq!(ann.ask("go").await, "there is no file 'missing'");
+    assert_eq!(results(&ann).len(), 6);
     assert_eq!(llm.violations(), Vec::<String>::new());
     daemon.stop().await;
 }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use agentd_domain::{
-    Action, ErrorReport, EventBody, Notice, NoticeLevel, SessionRequest, TodoListChanged, ToolCall,
+    Action, ErrorReport, EventBody, Notice, SessionRequest, TodoListChanged, ToolCall,
     ToolCallFinished, ToolCallStarted, ToolResult, ToolStatus,
 };
 use agentd_tools::{
@@ -15,7 +15,7 @@ use agentd_tools::{
 };
 use async_trait::async_trait;
 
-use super::failures::{Decision, Failures};
+use super::failures::{Decision, End, Failures};
 use super::loop_guard::{LoopGuard, Verdict};
 use super::outputs::Outputs;
 use super::people::TurnPeople;
@@ -30,7 +30,7 @@ const CUT: &str = "[not run: the output limit cut this call, so its arguments ma
      call, or write in several parts.]";
 
 const NO_MORE_TOOLS: &str =
-    "[not run: too much came to nothing in this turn, and it was to be answered without tools]";
+    "[not run: no tools could be called any more in this turn, and it was to be answered without]";
 
 /// What a turn remembers of its calls from one answer to the next.
 #[derive(Debug, Default)]
@@ -41,9 +41,9 @@ pub(super) struct Acts {
 }
 
 impl Acts {
-    /// True when the model has to answer without tools.
-    pub(super) const fn are_over(&self) -> bool {
-        self.failures.are_used_up()
+    /// Why the model has to answer without tools; none: it may call them.
+    pub(super) const fn end(&self) -> Option<&End> {
+        self.failures.end()
     }
 }
 
@@ -90,6 +90,7 @@ impl TurnTask {
     /// Answers the calls of a model that was asked to answer without, and ends the turn.
     pub(super) async fn refuse(
         &self,
+        end: &End,
         calls: Vec<OpenCall>,
         conversation: &mut Conversation,
     ) -> Result<TurnOutcome, Ended> {
@@ -98,12 +99,7 @@ impl TurnTask {
             ToolCallFinished::not_run(&open.call, result).into()
         });
         self.record(results.collect(), conversation).await?;
-        Err(failed(
-            "TOOL_FAILURES",
-            "too many calls of tools came to nothing, and the model calls more instead of answering"
-                .to_owned(),
-            "say what to do differently, use another model, or raise session.replans_limit",
-        ))
+        Err(Ended(TurnOutcome::Failed { error: end.error(), last: Vec::new() }))
     }
 
     async fn run_calls(
@@ -212,24 +208,14 @@ impl CallHost for TurnHost<'_> {
             finished.status = ToolStatus::Repeated;
             finished.output += &repeats_note(times);
         }
+        if let Verdict::Stop(times) = verdict {
+            self.failures.note_loop(&call.name, times);
+        }
         let notice = self.charge(&mut finished);
         let mut steps: Vec<EventBody> = vec![finished.into()];
         steps.extend(changed);
-        // A turn that ends here has no answer that could be announced.
-        let notice = notice.filter(|_| !matches!(verdict, Verdict::Stop(_)));
         steps.extend(notice.map(EventBody::from));
-        self.task.record(steps, self.conversation).await?;
-        if let Verdict::Stop(times) = verdict {
-            return Err(failed(
-                "TOOL_LOOP",
-                format!(
-                    "the model called '{}' {times} times with the same arguments and result",
-                    agentd_domain::cut_line(&call.name, 64)
-                ),
-                "say what to do differently, or use another model",
-            ));
-        }
-        Ok(())
+        self.task.record(steps, self.conversation).await
     }
 
     fn check(&self) -> Result<(), Ended> {
@@ -250,13 +236,8 @@ impl TurnHost<'_> {
             return None;
         }
         let decision = self.failures.decide(limits);
-        finished.output += &decision.note(limits);
-        (decision == Decision::Answer).then(|| Notice {
-            level: NoticeLevel::Warn,
-            text: "Too many calls of tools came to nothing in this turn: the model answers with what it \
-                   has. Send a message to let it try again."
-                .to_owned(),
-        })
+        finished.output += &self.failures.told(decision, limits);
+        self.failures.end().filter(|_| decision == Decision::Answer).map(End::notice)
     }
 }
 

@@ -1,9 +1,21 @@
 //! What failures cost a turn (spec d.5, d.7): failures that may pass by themselves, and changes of the
-//! model's way. When both budgets are used up, the model answers with what it has.
+//! model's way. When both budgets are used up, the model answers with what it has; so it does when it
+//! goes round in circles, and when people have said no too often.
 //!
 //! Pure: it is told of results in their order, and says what the model is told.
 
+mod end;
+
 use agentd_domain::{ResultSource, ToolCallFinished, ToolStatus};
+
+pub(crate) use end::End;
+
+/// What a call has as its error when one of the session's users said no to it.
+pub(crate) const DENIED_BY_USER: &str = "DENIED_BY_USER";
+
+/// Calls of a turn that people may deny before they are asked no more. A no shows the way and costs
+/// none of the budgets of failures; but each one has kept somebody from other work.
+const MAX_DENIALS: u32 = 8;
 
 /// The budgets of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +39,7 @@ pub(crate) enum Decision {
     Continue,
     /// Nothing came of it: the model has to go another way, for the given time.
     Replan(u32),
-    /// Too often: the model answers without tools.
+    /// Enough, as [`Failures::end`] says why: the model answers without tools.
     Answer,
 }
 
@@ -36,7 +48,8 @@ pub(crate) enum Decision {
 pub(crate) struct Failures {
     retries: u32,
     replans: u32,
-    is_used_up: bool,
+    denials: u32,
+    end: Option<End>,
     batch: Batch,
 }
 
@@ -49,12 +62,20 @@ struct Batch {
     asks: bool,
     /// And it failed, rather than found nothing.
     failed: bool,
+    /// One of them went round in circles.
+    looped: Option<End>,
 }
 
 impl Failures {
-    /// True when the model may call no more tools in this turn.
-    pub(crate) const fn are_used_up(&self) -> bool {
-        self.is_used_up
+    /// Why the model may call no more tools in this turn; none: it may.
+    pub(crate) const fn end(&self) -> Option<&End> {
+        self.end.as_ref()
+    }
+
+    /// Notes that a call has had the same result so often that it leads nowhere.
+    pub(crate) fn note_loop(&mut self, tool: &str, times: u32) {
+        let looped = End::Loop { tool: tool.to_owned(), times };
+        self.batch.looped.get_or_insert(looped);
     }
 
     /// Notes the result of a call.
@@ -68,6 +89,13 @@ impl Failures {
         // An equal call of the same answer has been charged for both.
         if finished.metrics.source == ResultSource::Shared {
             return;
+        }
+        if finished.error_code == DENIED_BY_USER {
+            self.denials += 1;
+            // Asked again and again it is the model that fails.
+            if finished.status != ToolStatus::Repeated {
+                return;
+            }
         }
         match finished.status {
             ToolStatus::Success | ToolStatus::Partial => self.batch.came_to_something = true,
@@ -87,6 +115,11 @@ impl Failures {
     /// that nothing came of them; one with effects, or that kept those from running, says so alone.
     pub(crate) fn decide(&mut self, limits: FailureLimits) -> Decision {
         let batch = std::mem::take(&mut self.batch);
+        let denied = (self.denials >= MAX_DENIALS).then_some(End::Denials(self.denials));
+        if let Some(end) = batch.looped.or(denied) {
+            self.end = Some(end);
+            return Decision::Answer;
+        }
         let counts = !batch.came_to_something || (batch.has_barrier && batch.failed);
         if !(batch.asks && counts) {
             return Decision::Continue;
@@ -95,8 +128,21 @@ impl Failures {
             self.replans += 1;
             return Decision::Replan(self.replans);
         }
-        self.is_used_up = true;
+        self.end = Some(End::Failures);
         Decision::Answer
+    }
+
+    /// What the model reads after the result of the answer's last call; empty: nothing.
+    pub(crate) fn told(&self, decision: Decision, limits: FailureLimits) -> String {
+        let of = limits.replans;
+        match decision {
+            Decision::Continue => String::new(),
+            Decision::Replan(replans) => format!(
+                "\n[nothing came of this, {replans} of {of} times that a turn may have. Go another way: \
+                 other tools, other arguments, or answer with what you know]"
+            ),
+            Decision::Answer => self.end.as_ref().map(End::note).unwrap_or_default(),
+        }
     }
 }
 
@@ -108,23 +154,6 @@ fn is_mended_by_asking_again(finished: &ToolCallFinished) -> bool {
                 finished.error_code.as_str(),
                 "TOOL_ARGUMENT_VALIDATION_FAILED" | "UNKNOWN_TOOL" | "TOOL_CALL_CUT"
             ))
-}
-
-impl Decision {
-    /// What the model reads after the result of the answer's last call; empty: nothing.
-    pub(crate) fn note(self, limits: FailureLimits) -> String {
-        let of = limits.replans;
-        match self {
-            Self::Continue => String::new(),
-            Self::Replan(replans) => format!(
-                "\n[nothing came of this, {replans} of {of} times that a turn may have. Go another way: \
-                 other tools, other arguments, or answer with what you know]"
-            ),
-            Self::Answer => "\n[too much has come to nothing in this turn: no tools can be called any \
-                             more. Answer now: what is done, what is not, and what stood in the way]"
-                .to_owned(),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -4,9 +4,13 @@ use agentd_domain::{Action, ToolCall, ToolResult};
 use agentd_tools::{Permission, Permit, PreparedCall};
 use tokio::sync::oneshot;
 
+use super::failures::DENIED_BY_USER;
 use super::{Ended, TurnOutcome, TurnReport, TurnTask, cancelled};
 use crate::permission;
 use crate::session::Ask;
+
+/// What a call has as its error when nobody said yes to it, and nobody no.
+const NOT_PERMITTED: &str = "PERMISSION_DENIED";
 
 /// What has come of asking the session's users.
 #[derive(Debug)]
@@ -72,33 +76,37 @@ impl TurnTask {
             () = self.cancel.cancelled() => return Err(cancelled()),
             verdict = verdict => verdict.map_err(|_actor_gone| cancelled())?,
         };
-        let why = match verdict {
+        let result = match verdict {
             Verdict::Allowed => return Ok(Permit::Granted),
             Verdict::Void => return Err(cancelled()),
             Verdict::NotStored => return Err(Ended(TurnOutcome::StoreFailed)),
             Verdict::Denied { reason } if reason.trim().is_empty() => {
-                "a user was asked and denied it".to_owned()
+                denied(DENIED_BY_USER, "a user was asked and denied it")
             }
             Verdict::Denied { reason } => {
-                format!("a user was asked, denied it, and says: {reason}")
+                denied(DENIED_BY_USER, &format!("a user was asked, denied it, and says: {reason}"))
             }
-            Verdict::Expired => "users were asked, and nobody answered in time".to_owned(),
-            Verdict::NobodyThere => format!(
-                "it has to be asked for, because {because}, and nobody is there who could answer. Go \
-                 on without it, or say what you would have done"
-            ),
+            Verdict::Expired => {
+                denied(NOT_PERMITTED, "users were asked, and nobody answered in time")
+            }
+            Verdict::NobodyThere => {
+                let why = format!(
+                    "it has to be asked for, because {because}, and nobody is there who could answer. \
+                     Go on without it, or say what you would have done"
+                );
+                denied(NOT_PERMITTED, &why)
+            }
         };
-        Ok(Permit::Refused(denied(&why)))
+        Ok(Permit::Refused(result))
     }
 }
 
 fn not_permitted(because: &str) -> Permit {
-    Permit::Refused(denied(&format!(
-        "not permitted, because {because}. Do not try it in another way"
-    )))
+    let why = format!("not permitted, because {because}. Do not try it in another way");
+    Permit::Refused(denied(NOT_PERMITTED, &why))
 }
 
 /// The result of a call that may not run.
-fn denied(why: &str) -> ToolResult {
-    ToolResult::fatal("PERMISSION_DENIED", format!("[not run: {why}.]"))
+fn denied(code: &str, why: &str) -> ToolResult {
+    ToolResult::fatal(code, format!("[not run: {why}.]"))
 }

@@ -9,7 +9,7 @@ use std::hash::Hasher as _;
 
 /// Equal results in a row after which the model is told.
 const WARN_AT: u32 = 3;
-/// Equal results in a row after which the turn ends.
+/// Equal results in a row after which the model has to answer without tools.
 const STOP_AT: u32 = 6;
 
 /// What to do about a result.
@@ -19,7 +19,7 @@ pub(crate) enum Verdict {
     Fine,
     /// Tell the model that it has had this result so many times.
     Repeats(u32),
-    /// End the turn.
+    /// It has had this result so many times: let it call no more tools.
     Stop(u32),
 }
 

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use agentd_domain::{
-    Action, Capabilities, EventBody, NoticeLevel, ToolCallFinished, ToolEffect, ToolResult,
-    ToolSpec, ToolStatus,
+    Action, Capabilities, ErrorReport, EventBody, NoticeLevel, ToolCallFinished, ToolEffect,
+    ToolResult, ToolSpec, ToolStatus,
 };
 use agentd_engine::FailureLimits;
 use agentd_llm::Message;
@@ -73,6 +73,14 @@ fn warnings(terminal: &Terminal) -> Vec<&str> {
             _ => None,
         })
         .collect()
+}
+
+fn error_of_turn(terminal: &Terminal) -> &ErrorReport {
+    let error = terminal.events.iter().find_map(|event| match &event.body {
+        EventBody::TurnFailed(failed) => Some(&failed.error),
+        _ => None,
+    });
+    error.expect("the turn failed")
 }
 
 fn fatal(message: String) -> ToolResult {
@@ -144,11 +152,48 @@ async fn calls_of_a_model_that_was_to_answer_get_results_and_end_the_turn() {
     terminal.until_kind("turn_failed", 1).await;
     let statuses: Vec<_> = finished(&terminal).iter().map(|end| end.status).collect();
     assert_eq!(statuses, [ToolStatus::FatalError, ToolStatus::Skipped, ToolStatus::Skipped]);
-    let failed = terminal.events.iter().find_map(|event| match &event.body {
-        EventBody::TurnFailed(failed) => Some(failed.error.code.as_str()),
-        _ => None,
-    });
-    assert_eq!(failed, Some("TOOL_FAILURES"));
+    assert_eq!(error_of_turn(&terminal).code, "TOOL_FAILURES");
+}
+
+#[tokio::test(start_paused = true)]
+async fn ta_07_a_model_that_goes_round_in_circles_is_told_and_then_answers_without_tools() {
+    let world = world_that_fails(0, fatal);
+    let engine = world.engine();
+    let id = world.session(&engine).await;
+    for _ in 0..6 {
+        world.script(vec![Step::Call(vec![("moody", "{}")])]);
+    }
+    world.script(vec![text("always the same")]);
+    let mut terminal = Terminal::attach(&engine, id, "ann").await;
+    world.send(&engine, id, "go").await;
+    terminal.until_kind("turn_completed", 1).await;
+    let outputs: Vec<&str> = finished(&terminal).iter().map(|end| end.output.as_str()).collect();
+    assert_eq!((outputs.len(), outputs[1]), (6, "well"));
+    assert!(outputs[2].contains("the same result 3 times"), "{outputs:?}");
+    assert!(outputs[5].contains("'moody' was called 6 times"), "{outputs:?}");
+    assert!(outputs[5].contains("Answer now"), "{outputs:?}");
+    assert!(matches!(warnings(&terminal)[..], [told] if told.contains("'moody' 6 times")));
+    let requests = world.provider.requests.lock().unwrap();
+    assert!(requests[..6].iter().all(|request| request.tools.len() == 1));
+    assert!(requests.len() == 7 && requests[6].tools.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn ta_07_a_model_that_goes_round_in_circles_and_does_not_answer_fails_the_turn() {
+    let world = world_that_fails(0, fatal);
+    let engine = world.engine();
+    let id = world.session(&engine).await;
+    for _ in 0..7 {
+        world.script(vec![Step::Call(vec![("moody", "{}")])]);
+    }
+    let mut terminal = Terminal::attach(&engine, id, "ann").await;
+    world.send(&engine, id, "go").await;
+    terminal.until_kind("turn_failed", 1).await;
+    assert_eq!(finished(&terminal)[6].status, ToolStatus::Skipped);
+    let error = error_of_turn(&terminal);
+    assert_eq!(error.code, "TOOL_LOOP");
+    assert!(error.message.contains("'moody' 6 times"), "{error:?}");
+    assert_eq!(world.provider.requests.lock().unwrap().len(), 7);
 }
 
 #[tokio::test(start_paused = true)]

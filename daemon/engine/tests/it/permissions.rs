@@ -15,7 +15,7 @@ use async_trait::async_trait;
 use tokio::sync::watch;
 
 use crate::tools::{Behaviour, Probe};
-use crate::world::{Step, Terminal, World, author, pass_seconds};
+use crate::world::{Step, Terminal, World, author, pass_seconds, text};
 
 /// Fetches a URL that its argument names, and says what it was held to.
 #[derive(Debug)]
@@ -210,8 +210,46 @@ async fn the_reason_of_a_denial_reaches_the_model() {
     say(&engine, id, approval_id, no, "ann").await.unwrap();
     ann.until_kind("turn_completed", 1).await;
     let (code, output) = results(&ann).remove(0);
-    assert_eq!(code, "PERMISSION_DENIED");
+    assert_eq!(code, "DENIED_BY_USER");
     assert!(output.contains("read the local copy"), "{output}");
+    assert!(fetch.runs().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_no_costs_the_model_no_change_of_way_but_eight_in_a_turn_end_the_asking() {
+    let (world, fetch) = asking();
+    let hosts = [
+        r#"{"host":"1.example"}"#,
+        r#"{"host":"2.example"}"#,
+        r#"{"host":"3.example"}"#,
+        r#"{"host":"4.example"}"#,
+        r#"{"host":"5.example"}"#,
+        r#"{"host":"6.example"}"#,
+        r#"{"host":"7.example"}"#,
+        r#"{"host":"8.example"}"#,
+    ];
+    for host in hosts {
+        world.script(vec![Step::Call(vec![("fetch", host)])]);
+    }
+    world.script(vec![text("nobody lets me")]);
+    let engine = world.engine();
+    let id = world.session(&engine).await;
+    let mut ann = Terminal::attach(&engine, id, "ann").await;
+    world.send(&engine, id, "go").await;
+    for nth in 1..=8 {
+        ann.until_kind("approval_requested", nth).await;
+        let approval_id = requests(&ann)[nth - 1].approval_id;
+        say(&engine, id, approval_id, (false, ApprovalScope::Once, ""), "ann").await.unwrap();
+    }
+    ann.until_kind("turn_completed", 1).await;
+    let results = results(&ann);
+    assert_eq!(results.len(), 8);
+    for (_, output) in &results[..7] {
+        assert!(!output.contains("Go another way") && !output.contains("Answer now"), "{output}");
+    }
+    let last = &results[7].1;
+    assert!(last.contains("users have denied 8 calls") && last.contains("Answer now"), "{last}");
+    assert!(world.provider.requests.lock().unwrap()[8].tools.is_empty());
     assert!(fetch.runs().is_empty());
 }
 
@@ -248,7 +286,7 @@ async fn several_calls_may_wait_and_each_has_its_own_answer() {
     say(&engine, id, first.approval_id, (false, ApprovalScope::Once, ""), "ann").await.unwrap();
     ann.until_kind("turn_completed", 1).await;
     let codes: Vec<String> = results(&ann).into_iter().map(|(code, _)| code).collect();
-    assert_eq!(codes, ["PERMISSION_DENIED", ""]);
+    assert_eq!(codes, ["DENIED_BY_USER", ""]);
     assert_eq!(fetch.runs(), std::slice::from_ref(&second.action));
 }
 

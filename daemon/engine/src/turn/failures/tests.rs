@@ -36,7 +36,7 @@ fn passing_failures_are_tried_again_three_times_then_cost_a_change_of_way() {
     let replans: Vec<_> = (1..=5).map(Decision::Replan).collect();
     assert_eq!(decisions[3..8], replans);
     assert_eq!(decisions[8], Decision::Answer);
-    assert!(failures.are_used_up());
+    assert_eq!(failures.end(), Some(&End::Failures));
 }
 
 #[test]
@@ -102,6 +102,43 @@ fn without_budgets_the_first_failure_ends_the_use_of_tools() {
     assert_eq!(failures.decide(none), Decision::Answer);
 }
 
+#[test]
+fn ta_07_a_call_that_leads_nowhere_ends_the_use_of_tools_whatever_is_left_of_the_budgets() {
+    let mut failures = Failures::default();
+    failures.note(&finished(ToolStatus::Success, ""), false, LIMITS);
+    failures.note_loop("probe", 6);
+    failures.note(&finished(ToolStatus::Repeated, ""), false, LIMITS);
+    failures.note_loop("other", 7);
+    let decision = failures.decide(LIMITS);
+    assert_eq!((decision, failures.replans), (Decision::Answer, 0));
+    assert_eq!(failures.end(), Some(&End::Loop { tool: "probe".to_owned(), times: 6 }));
+    let told = failures.told(decision, LIMITS);
+    assert!(told.contains("'probe' was called 6 times") && told.contains("Answer now"), "{told}");
+}
+
+#[test]
+fn a_no_of_people_costs_no_budget_and_enough_of_them_end_the_use_of_tools() {
+    let no = || finished(ToolStatus::FatalError, DENIED_BY_USER);
+    let mut failures = Failures::default();
+    for _ in 1..MAX_DENIALS {
+        // With effects: what fails there costs a change of way whatever came of others.
+        failures.note(&no(), true, LIMITS);
+        assert_eq!(failures.decide(LIMITS), Decision::Continue);
+    }
+    assert_eq!((failures.retries, failures.replans), (0, 0));
+    assert_eq!(answer(&mut failures, &[ToolStatus::FatalError]), Decision::Replan(1));
+    failures.note(&no(), true, LIMITS);
+    assert_eq!(failures.decide(LIMITS), Decision::Answer);
+    assert_eq!(failures.end(), Some(&End::Denials(MAX_DENIALS)));
+}
+
+#[test]
+fn asking_again_for_what_was_denied_is_a_failure() {
+    let mut failures = Failures::default();
+    failures.note(&finished(ToolStatus::Repeated, DENIED_BY_USER), true, LIMITS);
+    assert_eq!((failures.decide(LIMITS), failures.denials), (Decision::Replan(1), 1));
+}
+
 proptest! {
     /// Whatever fails in whatever order, the budgets bound it, and what works costs nothing.
     #[test]
@@ -125,7 +162,7 @@ proptest! {
             prop_assert!(failures.replans - before <= 1);
             if decision == Decision::Answer {
                 prop_assert_eq!(failures.replans, LIMITS.replans);
-                prop_assert!(failures.are_used_up());
+                prop_assert_eq!(failures.end(), Some(&End::Failures));
                 break;
             }
         }
