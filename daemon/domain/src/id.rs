@@ -132,6 +132,15 @@ ulid_id! {
     QuestionId
 }
 
+ulid_id! {
+    /// A memory.
+    MemoryId
+}
+ulid_id! {
+    /// One change of memories.
+    MemoryChangeId
+}
+
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident, $max:expr) => {
         $(#[$doc])*

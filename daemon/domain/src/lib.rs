@@ -12,6 +12,8 @@ mod effort;
 mod error;
 mod event;
 mod id;
+mod memory;
+mod named;
 mod native;
 mod permission;
 mod plan;
@@ -44,7 +46,12 @@ pub use event::{
     TurnSuspended, UnknownEvent, UsageRecorded,
 };
 pub use id::{
-    ApprovalId, CallId, ClientMessageId, IdError, ItemId, QuestionId, Seq, SessionId, TurnId,
+    ApprovalId, CallId, ClientMessageId, IdError, ItemId, MemoryChangeId, MemoryId, QuestionId,
+    Seq, SessionId, TurnId,
+};
+pub use memory::{
+    Memory, MemoryAuthor, MemoryCategory, MemoryChange, MemoryChangeKind, MemoryEdit, MemoryOrigin,
+    MemoryPriority, MemoryScope, MemoryStatus, MemoryUse,
 };
 pub use native::NativeBlocks;
 pub use permission::{

@@ -1,10 +1,10 @@
 //! What an agent may do by itself: modes, and rules that users made.
 
 use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::named::named;
 use crate::{Author, TimestampMs};
 
 /// How much an agent may do without asking, per session.
@@ -39,47 +39,6 @@ pub enum WorkMode {
     Docs,
     /// Running it.
     Devops,
-}
-
-macro_rules! named {
-    ($type:ident, $what:literal, $($name:literal => $value:ident,)+) => {
-        impl $type {
-            /// All of them, as users write them.
-            pub const NAMES: &[&str] = &[$($name),+];
-
-            /// As users write it.
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$value => $name,)+ }
-            }
-
-            /// True for what is meant when nothing is said.
-            pub fn is_default(&self) -> bool {
-                *self == Self::default()
-            }
-        }
-
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(self.name())
-            }
-        }
-
-        impl FromStr for $type {
-            type Err = String;
-
-            /// # Errors
-            /// What the names are.
-            fn from_str(text: &str) -> Result<Self, String> {
-                match text {
-                    $($name => Ok(Self::$value),)+
-                    _ => Err(format!(
-                        "'{}' is no {}; use one of {}",
-                        crate::cut_line(text, 40), $what, Self::NAMES.join(", ")
-                    )),
-                }
-            }
-        }
-    };
 }
 
 named!(PermissionMode, "permission mode",

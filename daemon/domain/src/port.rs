@@ -2,7 +2,10 @@
 
 use std::fmt::Debug;
 
-use crate::{ApprovalId, CallId, ItemId, QuestionId, SessionId, TimestampMs, TurnId};
+use crate::{
+    ApprovalId, CallId, ItemId, MemoryChangeId, MemoryId, QuestionId, SessionId, TimestampMs,
+    TurnId,
+};
 
 /// Tells the time of day. Durations are measured with tokio's clock, which tests can pause.
 pub trait Clock: Debug + Send + Sync + 'static {
@@ -38,6 +41,10 @@ new_ids! {
     question_id -> QuestionId,
     /// Makes the id of an approval.
     approval_id -> ApprovalId,
+    /// Makes the id of a memory.
+    memory_id -> MemoryId,
+    /// Makes the id of a change of memories.
+    memory_change_id -> MemoryChangeId,
 }
 
 impl dyn IdSource {

@@ -1,7 +1,8 @@
 //! What a commit may hold.
 
 use agentd_domain::{
-    ClientMessageId, Event, ItemId, PermissionRule, Seq, SessionId, SessionRecord,
+    ClientMessageId, Event, ItemId, Memory, MemoryChange, MemoryChangeId, MemoryId, PermissionRule,
+    Seq, SessionId, SessionRecord,
 };
 use serde::{Deserialize, Serialize};
 
@@ -79,6 +80,14 @@ pub enum Write {
         /// Its id.
         rule_id: String,
     },
+    /// Adds a memory, or replaces the one of the same id.
+    PutMemory(Box<Memory>),
+    /// Removes a memory.
+    DeleteMemory(MemoryId),
+    /// Adds a change to the journal of memories, or replaces the one of the same id.
+    PutMemoryChange(Box<MemoryChange>),
+    /// Removes a change from that journal.
+    DeleteMemoryChange(MemoryChangeId),
     /// Removes a session with everything under its id.
     DeleteSession(SessionId),
 }

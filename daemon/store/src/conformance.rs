@@ -36,8 +36,8 @@ pub use records::{
     a_closed_store_refuses_everything, a_deleted_session_is_gone, a_snapshot_replaces_the_last,
     an_answer_is_found_by_the_clients_id, counters_are_listed_by_name_and_outlive_sessions,
     counters_sum_what_many_batches_add, cursors_never_go_back, later_batches_keep_their_order,
-    partial_text_is_replaced_and_cleared, rules_are_replaced_removed_and_outlive_sessions,
-    unfinished_sessions_are_listed,
+    memories_and_their_changes_are_kept_in_order, partial_text_is_replaced_and_cleared,
+    rules_are_replaced_removed_and_outlive_sessions, unfinished_sessions_are_listed,
 };
 pub use sessions::{
     sessions_are_listed_by_last_change, the_list_is_paged_while_sessions_change,
@@ -68,6 +68,7 @@ macro_rules! store_conformance {
             counters_sum_what_many_batches_add,
             counters_are_listed_by_name_and_outlive_sessions,
             rules_are_replaced_removed_and_outlive_sessions,
+            memories_and_their_changes_are_kept_in_order,
             a_deleted_session_is_gone,
             a_closed_store_refuses_everything,
             sd_02_commits_of_200_tasks_at_once_all_return,

@@ -15,7 +15,10 @@ mod sled_store;
 
 use async_trait::async_trait;
 
-use agentd_domain::{ClientMessageId, Event, PermissionRule, Seq, SessionId, SessionRecord};
+use agentd_domain::{
+    ClientMessageId, Event, Memory, MemoryChange, MemoryChangeId, MemoryId, PermissionRule, Seq,
+    SessionId, SessionRecord,
+};
 
 pub use batch::{AcceptedMessage, Batch, Counter, PartialMessage, Write};
 pub use crash_points::CrashPoints;
@@ -157,6 +160,21 @@ pub trait Store: std::fmt::Debug + Send + Sync + 'static {
 
     /// The rules of users and workspaces, in the order of their ids.
     async fn rules(&self) -> Result<Vec<PermissionRule>, ReadError>;
+
+    /// Memories in the order of their ids: those after `after`, at most `limit`. Damaged ones are left
+    /// out and logged.
+    async fn memories(
+        &self,
+        after: Option<MemoryId>,
+        limit: usize,
+    ) -> Result<Vec<Memory>, ReadError>;
+
+    /// Changes of memories, the newest first: those before `before`, at most `limit`.
+    async fn memory_changes(
+        &self,
+        before: Option<MemoryChangeId>,
+        limit: usize,
+    ) -> Result<Vec<MemoryChange>, ReadError>;
 
     /// Sizes.
     async fn stats(&self) -> Result<StoreStats, ReadError>;

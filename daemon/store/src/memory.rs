@@ -5,7 +5,10 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use agentd_domain::{ClientMessageId, PermissionRule, Seq, SessionId, SessionRecord};
+use agentd_domain::{
+    ClientMessageId, Memory, MemoryChange, MemoryChangeId, MemoryId, PermissionRule, Seq,
+    SessionId, SessionRecord,
+};
 use async_trait::async_trait;
 
 use crate::keyspace::{self, Direction, Heads, KeyRange, Keyspace, Purge, Stage, Visit};
@@ -156,6 +159,22 @@ impl Store for MemoryStore {
 
     async fn rules(&self) -> Result<Vec<PermissionRule>, ReadError> {
         self.read(keyspace::rules)
+    }
+
+    async fn memories(
+        &self,
+        after: Option<MemoryId>,
+        limit: usize,
+    ) -> Result<Vec<Memory>, ReadError> {
+        self.read(|keys| keyspace::memories(keys, after, limit))
+    }
+
+    async fn memory_changes(
+        &self,
+        before: Option<MemoryChangeId>,
+        limit: usize,
+    ) -> Result<Vec<MemoryChange>, ReadError> {
+        self.read(|keys| keyspace::memory_changes(keys, before, limit))
     }
 
     async fn stats(&self) -> Result<StoreStats, ReadError> {

@@ -29,7 +29,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 
-use agentd_domain::{ClientMessageId, PermissionRule, Seq, SessionId, SessionRecord};
+use agentd_domain::{
+    ClientMessageId, Memory, MemoryChange, MemoryChangeId, MemoryId, PermissionRule, Seq,
+    SessionId, SessionRecord,
+};
 use async_trait::async_trait;
 use tokio::sync::{Semaphore, oneshot};
 
@@ -236,6 +239,22 @@ impl Store for SledStore {
 
     async fn rules(&self) -> Result<Vec<PermissionRule>, ReadError> {
         self.read(keyspace::rules).await
+    }
+
+    async fn memories(
+        &self,
+        after: Option<MemoryId>,
+        limit: usize,
+    ) -> Result<Vec<Memory>, ReadError> {
+        self.read(move |db| keyspace::memories(db, after, limit)).await
+    }
+
+    async fn memory_changes(
+        &self,
+        before: Option<MemoryChangeId>,
+        limit: usize,
+    ) -> Result<Vec<MemoryChange>, ReadError> {
+        self.read(move |db| keyspace::memory_changes(db, before, limit)).await
     }
 
     async fn stats(&self) -> Result<StoreStats, ReadError> {

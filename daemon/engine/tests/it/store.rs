@@ -4,7 +4,10 @@ use std::io;
 use std::path::Path;
 use std::sync::Mutex;
 
-use agentd_domain::{ClientMessageId, PermissionRule, Seq, SessionId, SessionRecord};
+use agentd_domain::{
+    ClientMessageId, Memory, MemoryChange, MemoryChangeId, MemoryId, PermissionRule, Seq,
+    SessionId, SessionRecord,
+};
 use agentd_store::{
     AcceptedMessage, BackupError, BackupReport, Batch, CommitError, Counter, MemoryStore, Page,
     PageLimit, PartialMessage, ReadError, SessionCursor, SessionPage, Snapshot, Store, StoreStats,
@@ -131,6 +134,22 @@ impl Store for FaultyStore {
         limit: PageLimit,
     ) -> Result<Page, ReadError> {
         self.inner.events_before(id, before, limit).await
+    }
+
+    async fn memories(
+        &self,
+        after: Option<MemoryId>,
+        limit: usize,
+    ) -> Result<Vec<Memory>, ReadError> {
+        self.inner.memories(after, limit).await
+    }
+
+    async fn memory_changes(
+        &self,
+        before: Option<MemoryChangeId>,
+        limit: usize,
+    ) -> Result<Vec<MemoryChange>, ReadError> {
+        self.inner.memory_changes(before, limit).await
     }
 
     async fn rules(&self) -> Result<Vec<PermissionRule>, ReadError> {

@@ -7,7 +7,7 @@ use agentd_domain::{
 };
 use tokio::task::JoinSet;
 
-use crate::conformance::sample::{ALL, append, events, record, session_id};
+use crate::conformance::sample::{ALL, append, events, memory, memory_change, record, session_id};
 use crate::{
     AcceptedMessage, Batch, CommitError, Counter, PartialMessage, ReadError, Snapshot, Store, Write,
 };
@@ -172,6 +172,32 @@ pub async fn rules_are_replaced_removed_and_outlive_sessions(store: Arc<dyn Stor
     batch.writes.push(Write::DeleteRule { rule_id: "none".to_owned() });
     store.commit(batch).await.unwrap();
     assert_eq!(store.rules().await.unwrap(), [kept]);
+}
+
+/// Memories come back by age, the journal the other way round, each in pages.
+pub async fn memories_and_their_changes_are_kept_in_order(store: Arc<dyn Store>) {
+    let old = memory(2, "old");
+    let all = [memory(1, "a"), memory(2, "new"), memory(3, "c")];
+    store.commit(Batch::of(Write::PutMemory(Box::new(old)))).await.unwrap();
+    let changes: Vec<_> =
+        all.iter().zip(1..).map(|(memory, n)| memory_change(n, memory.clone())).collect();
+    for (memory, change) in all.iter().zip(&changes).rev() {
+        let mut batch = Batch::of(Write::PutMemory(Box::new(memory.clone())));
+        batch.writes.push(Write::PutMemoryChange(Box::new(change.clone())));
+        store.commit(batch).await.unwrap();
+    }
+    assert_eq!(store.memories(None, 9).await.unwrap(), all);
+    assert_eq!(store.memories(Some(all[0].id), 1).await.unwrap(), all[1..2]);
+    let newest = store.memory_changes(None, 2).await.unwrap();
+    assert_eq!(newest, [changes[2].clone(), changes[1].clone()]);
+    let oldest = store.memory_changes(Some(changes[1].id), 2).await.unwrap();
+    assert_eq!(oldest, changes[..1]);
+    let mut batch = Batch::of(Write::DeleteMemory(all[1].id));
+    batch.writes.push(Write::DeleteMemoryChange(changes[1].id));
+    store.commit(batch).await.unwrap();
+    let left = [all[0].clone(), all[2].clone()];
+    assert_eq!(store.memories(None, 9).await.unwrap(), left);
+    assert_eq!(store.memory_changes(None, 9).await.unwrap().len(), 2);
 }
 
 /// Nothing is left under the id, and the id can be used again.

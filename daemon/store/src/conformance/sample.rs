@@ -1,7 +1,10 @@
 //! Small values to store.
 
 use agentd_domain::{
-    Event, EventBody, Notice, NoticeLevel, Seq, SessionId, SessionRecord, TimestampMs, UnknownEvent,
+    Event, EventBody, Memory, MemoryAuthor, MemoryCategory, MemoryChange, MemoryChangeId,
+    MemoryChangeKind, MemoryEdit, MemoryId, MemoryOrigin, MemoryPriority, MemoryScope,
+    MemoryStatus, MemoryUse, Notice, NoticeLevel, Seq, SessionId, SessionRecord, TimestampMs,
+    UnknownEvent,
 };
 
 use crate::{Batch, PageLimit, Write};
@@ -59,4 +62,44 @@ pub fn append(session_id: SessionId, first: u64, last: u64) -> Batch {
         Write::Append { session_id, events: events(first, last) },
         Write::PutSession(record(session_id, updated_ms, last)),
     ])
+}
+
+/// The memory with the number `n`, and what it says.
+pub fn memory(n: u64, content: &str) -> Memory {
+    let at = TimestampMs(i64::try_from(n).unwrap_or(i64::MAX));
+    Memory {
+        id: MemoryId::from_parts(n, 1),
+        revision: 1,
+        content: content.to_owned(),
+        priority: MemoryPriority::High,
+        importance: Memory::DEFAULT_IMPORTANCE,
+        category: MemoryCategory::Fact,
+        tags: vec!["tag".to_owned()],
+        scope: MemoryScope::Workspace { root: "/p".to_owned() },
+        status: MemoryStatus::Active,
+        pinned: false,
+        expires_at: Some(at),
+        created_at: at,
+        changed_at: at,
+        tier_since: at,
+        usage: MemoryUse {
+            uses: 1,
+            last_used_at: Some(at),
+            last_told_at: None,
+            stability_days: 30.0,
+        },
+        origin: MemoryOrigin { author: MemoryAuthor::Model, session_id: None, seq: None },
+    }
+}
+
+/// A change that made a memory.
+pub fn memory_change(n: u64, after: Memory) -> MemoryChange {
+    MemoryChange {
+        id: MemoryChangeId::from_parts(n, 1),
+        at: after.changed_at,
+        kind: MemoryChangeKind::Added,
+        author: MemoryAuthor::Model,
+        edits: vec![MemoryEdit { before: None, after: Some(after) }],
+        undone_by: None,
+    }
 }

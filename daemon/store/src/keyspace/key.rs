@@ -1,6 +1,6 @@
 //! The layout of keys: one byte for the kind, then what the kind is ordered by.
 
-use agentd_domain::{ClientMessageId, Seq, SessionId, TimestampMs};
+use agentd_domain::{ClientMessageId, MemoryChangeId, MemoryId, Seq, SessionId, TimestampMs};
 
 /// Builds and reads keys.
 ///
@@ -19,6 +19,9 @@ impl Key {
     pub(crate) const EVENT: u8 = b'e';
     pub(crate) const INDEX: u8 = b'i';
     pub(crate) const SNAPSHOT: u8 = b'n';
+    /// What was changed in memories, and how it was before.
+    pub(crate) const MEMORY_CHANGE: u8 = b'j';
+    pub(crate) const MEMORY: u8 = b'm';
     pub(crate) const PARTIAL: u8 = b'p';
     /// What users permit and forbid in all sessions, or in those of a workspace.
     pub(crate) const RULE: u8 = b'r';
@@ -80,7 +83,19 @@ impl Key {
         key
     }
 
-    /// The session of any key but those of the index, of counters, rules and meta records.
+    pub(crate) fn memory(id: MemoryId) -> Vec<u8> {
+        let mut key = vec![Self::MEMORY];
+        key.extend_from_slice(&id.to_bytes());
+        key
+    }
+
+    pub(crate) fn memory_change(id: MemoryChangeId) -> Vec<u8> {
+        let mut key = vec![Self::MEMORY_CHANGE];
+        key.extend_from_slice(&id.to_bytes());
+        key
+    }
+
+    /// The session of any key but those of the index, of counters, rules, memories and meta records.
     pub(crate) fn session_of(key: &[u8]) -> Option<SessionId> {
         let bytes = key.get(1..17)?;
         Some(SessionId::from_bytes(bytes.try_into().ok()?))

@@ -3,7 +3,10 @@
 use std::collections::HashSet;
 use std::ops::{Bound, ControlFlow};
 
-use agentd_domain::{ClientMessageId, Event, PermissionRule, Seq, SessionId, SessionRecord};
+use agentd_domain::{
+    ClientMessageId, Event, Memory, MemoryChange, MemoryChangeId, MemoryId, PermissionRule, Seq,
+    SessionId, SessionRecord,
+};
 
 use crate::keyspace::{Direction, Key, Keyspace, after, open_value, read_json, under};
 use crate::{
@@ -254,6 +257,45 @@ pub(crate) fn rules(keys: &impl Keyspace) -> Result<Vec<PermissionRule>, ReadErr
         if damage.is_none() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
     damage.map_or(Ok(found), Err)
+}
+
+/// A page of the memories in the order of their ids. One that is damaged is left out, and told.
+pub(crate) fn memories(
+    keys: &impl Keyspace,
+    after_id: Option<MemoryId>,
+    limit: usize,
+) -> Result<Vec<Memory>, ReadError> {
+    let from = after_id
+        .map_or_else(|| Bound::Included(vec![Key::MEMORY]), |id| Bound::Excluded(Key::memory(id)));
+    let mut found = Vec::new();
+    keys.scan((from, after(&[Key::MEMORY])), Direction::Forward, &mut |_key, value| {
+        match read_json(value, "memory") {
+            Ok(memory) => found.push(memory),
+            Err(error) => tracing::error!(%error, "a damaged memory is left out"),
+        }
+        if found.len() < limit.max(1) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    Ok(found)
+}
+
+/// Changes of memories, the newest first, those before `before`.
+pub(crate) fn memory_changes(
+    keys: &impl Keyspace,
+    before: Option<MemoryChangeId>,
+    limit: usize,
+) -> Result<Vec<MemoryChange>, ReadError> {
+    let until = before
+        .map_or_else(|| after(&[Key::MEMORY_CHANGE]), |id| Bound::Excluded(Key::memory_change(id)));
+    let range = (Bound::Included(vec![Key::MEMORY_CHANGE]), until);
+    let mut found = Vec::new();
+    keys.scan(range, Direction::Backward, &mut |_key, value| {
+        match read_json(value, "change of memories") {
+            Ok(change) => found.push(change),
+            Err(error) => tracing::error!(%error, "a damaged change of memories is left out"),
+        }
+        if found.len() < limit.max(1) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    Ok(found)
 }
 
 pub(crate) fn unfinished(keys: &impl Keyspace) -> Result<Vec<SessionId>, ReadError> {

@@ -152,6 +152,16 @@ impl<'a, K: Keyspace> Stage<'a, K> {
                 self.remove(Key::rule(&rule_id));
                 Ok(())
             }
+            Write::PutMemory(memory) => self.put_json(Key::memory(memory.id), &memory),
+            Write::DeleteMemory(id) => {
+                self.remove(Key::memory(id));
+                Ok(())
+            }
+            Write::PutMemoryChange(change) => self.put_json(Key::memory_change(change.id), &change),
+            Write::DeleteMemoryChange(id) => {
+                self.remove(Key::memory_change(id));
+                Ok(())
+            }
             Write::DeleteSession(id) => self.delete(id),
         }
     }
@@ -243,7 +253,8 @@ impl<'a, K: Keyspace> Stage<'a, K> {
     /// Removes what earlier batches of this stage put under the session.
     fn remove_staged(&mut self, id: SessionId) {
         let owned = |key: &&Vec<u8>| {
-            let of_no_session = [Key::INDEX, Key::META, Key::COUNTER, Key::RULE];
+            let of_no_session =
+                [Key::INDEX, Key::META, Key::COUNTER, Key::RULE, Key::MEMORY, Key::MEMORY_CHANGE];
             key.first().is_some_and(|kind| !of_no_session.contains(kind))
                 && Key::session_of(key) == Some(id)
         };

@@ -107,6 +107,8 @@ type IsSound = fn(&[u8]) -> bool;
 const RECORDS: &[(u8, IsSound)] = &[
     (Key::META, |value| open_value(value).is_some()),
     (Key::RULE, |value| read_json::<agentd_domain::PermissionRule>(value, "").is_ok()),
+    (Key::MEMORY, |value| read_json::<agentd_domain::Memory>(value, "").is_ok()),
+    (Key::MEMORY_CHANGE, |value| read_json::<agentd_domain::MemoryChange>(value, "").is_ok()),
     (Key::COUNTER, |value| read_json::<Vec<u64>>(value, "").is_ok()),
     (Key::ACCEPTED, |value| read_json::<crate::AcceptedMessage>(value, "").is_ok()),
     (Key::CURSOR, |value| read_json::<Seq>(value, "").is_ok()),

@@ -79,6 +79,8 @@ pub(crate) fn copy(
     copy.side_records()?;
     copy.of_no_session(Key::COUNTER)?;
     copy.of_no_session(Key::RULE)?;
+    copy.of_no_session(Key::MEMORY)?;
+    copy.of_no_session(Key::MEMORY_CHANGE)?;
     copy.sink.put(Key::meta(COMMITS), seal(&copy.copied.commits.to_be_bytes()))?;
     copy.sink.finish()?;
     set_version(target, VERSION).map_err(CopyError::Write)?;
@@ -251,7 +253,7 @@ impl Copy<'_> {
         Ok(())
     }
 
-    /// Counters and rules belong to no session. In a backup they may be ahead of the logs by what was
+    /// Counters, rules and memories belong to no session. In a backup they may be ahead of the logs by what was
     /// committed while it was made.
     fn of_no_session(&mut self, kind: u8) -> Result<(), CopyError> {
         let mut walk = self.mode.walk(self.source, kind);
