@@ -26,6 +26,8 @@ const EDGES: &[(&str, &[&str])] = &[
     ),
     ("agentd-engine", &["agentd-domain", "agentd-llm", "agentd-store", "agentd-tools"]),
     ("agentd-llm", &["agentd-domain"]),
+    ("agentd-memory", &["agentd-domain", "agentd-search", "agentd-store"]),
+    ("agentd-search", &["agentd-domain"]),
     ("agentd-store", &["agentd-domain"]),
     ("agentd-sandbox", &["agentd-domain"]),
     ("agentd-tools", &["agentd-domain", "agentd-sandbox"]),

@@ -1,0 +1,153 @@
+//! All memories, and what changes of them mean.
+//!
+//! A change is drafted from the book as it is, made durable by the owner, and then applied. Drafting
+//! changes nothing, so that a change that cannot be written has not happened.
+
+mod add;
+mod change;
+mod find;
+mod sweep;
+
+use std::collections::BTreeMap;
+
+use agentd_domain::{
+    IdSource, Memory, MemoryAuthor, MemoryChange, MemoryChangeKind, MemoryEdit, MemoryId,
+    MemoryScope, MemoryStatus, TimestampMs,
+};
+use agentd_search::Index;
+
+use crate::config::MemoryConfig;
+
+pub use add::Added;
+pub use find::Filter;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Book {
+    memories: BTreeMap<MemoryId, Memory>,
+    /// Those that hold or may come to hold again: everything but what became part of another.
+    index: Index<MemoryId>,
+    active: usize,
+}
+
+/// What a change needs from outside.
+#[derive(Debug)]
+pub(crate) struct Drafting<'a> {
+    pub(crate) now: TimestampMs,
+    pub(crate) ids: &'a dyn IdSource,
+    pub(crate) config: &'a MemoryConfig,
+}
+
+/// A change that has not happened yet, and what it comes to.
+#[derive(Debug)]
+pub(crate) struct Draft<T> {
+    /// None when nothing is to be changed.
+    pub(crate) change: Option<MemoryChange>,
+    pub(crate) outcome: T,
+}
+
+impl Book {
+    /// Puts in what was stored.
+    pub(crate) fn restore(&mut self, memory: Memory) {
+        self.put(memory);
+    }
+
+    /// The memory with this id.
+    pub(crate) fn get(&self, id: MemoryId) -> Option<&Memory> {
+        self.memories.get(&id)
+    }
+
+    /// All of them by age.
+    pub(crate) fn all(&self) -> impl DoubleEndedIterator<Item = &Memory> {
+        self.memories.values()
+    }
+
+    /// Those that hold in one of these scopes.
+    pub(crate) fn active_in<'a>(
+        &'a self,
+        scopes: &'a [MemoryScope],
+    ) -> impl Iterator<Item = &'a Memory> {
+        self.all().filter(|memory| memory.is_active() && scopes.contains(&memory.scope))
+    }
+
+    /// Makes a durable change visible.
+    pub(crate) fn apply(&mut self, change: &MemoryChange) {
+        for edit in &change.edits {
+            match &edit.after {
+                Some(after) => self.put(after.clone()),
+                None => self.remove(edit.id()),
+            }
+        }
+    }
+
+    /// Replaces the usage of memories, which is no change.
+    pub(crate) fn put(&mut self, memory: Memory) {
+        let id = memory.id;
+        let text_changed = self.memories.get(&id).is_none_or(|old| {
+            old.content != memory.content || old.tags != memory.tags || !is_indexed(old)
+        });
+        if !is_indexed(&memory) {
+            self.index.remove(id);
+        } else if text_changed {
+            self.index.insert(id, &indexed_text(&memory));
+        }
+        self.active += usize::from(memory.is_active());
+        if let Some(old) = self.memories.insert(id, memory) {
+            self.active -= usize::from(old.is_active());
+        }
+    }
+
+    /// Forgets a record for good.
+    pub(crate) fn remove(&mut self, id: Option<MemoryId>) {
+        if let Some(old) = id.and_then(|id| self.memories.remove(&id)) {
+            self.active -= usize::from(old.is_active());
+            self.index.remove(old.id);
+        }
+    }
+}
+
+fn is_indexed(memory: &Memory) -> bool {
+    !matches!(memory.status, MemoryStatus::Merged { .. })
+}
+
+fn indexed_text(memory: &Memory) -> String {
+    if memory.tags.is_empty() {
+        memory.content.clone()
+    } else {
+        format!("{}\n{}", memory.content, memory.tags.join(" "))
+    }
+}
+
+impl Drafting<'_> {
+    /// A draft out of records as they should become. Revisions are counted here.
+    fn draft<T>(
+        &self,
+        book: &Book,
+        kind: MemoryChangeKind,
+        author: MemoryAuthor,
+        become_: Vec<Memory>,
+        outcome: T,
+    ) -> Draft<T> {
+        let edits: Vec<MemoryEdit> = become_
+            .into_iter()
+            .map(|mut after| {
+                let before = book.get(after.id).cloned();
+                after.revision = before.as_ref().map_or(1, |before| before.revision + 1);
+                after.changed_at = self.now;
+                MemoryEdit { before, after: Some(after) }
+            })
+            .collect();
+        let change = (!edits.is_empty()).then(|| MemoryChange {
+            id: self.ids.memory_change_id(self.now),
+            at: self.now,
+            kind,
+            author,
+            edits,
+            undone_by: None,
+        });
+        Draft { change, outcome }
+    }
+}
+
+#[cfg(test)]
+mod tests;

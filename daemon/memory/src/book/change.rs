@@ -1,0 +1,212 @@
+//! Editing, forgetting, confirming, replacing, and taking changes back.
+
+use agentd_domain::{
+    Memory, MemoryAuthor, MemoryChange, MemoryChangeKind, MemoryEdit, MemoryId, MemoryOrigin,
+    MemoryPriority, MemoryStatus,
+};
+
+use crate::book::{Book, Draft, Drafting};
+use crate::{MemoryError, MemoryPatch};
+
+/// Most tiers a model may move a memory by, and most memories at once (spec b.4).
+const MAX_ADJUSTED: usize = 3;
+
+impl Book {
+    /// The memory with this id, or with an id that ends so.
+    pub(crate) fn resolve(&self, text: &str) -> Result<&Memory, MemoryError> {
+        /// Fewer characters name too much.
+        const MIN_END: usize = 4;
+        let wanted = text.trim().to_ascii_uppercase();
+        if let Ok(id) = wanted.parse::<MemoryId>() {
+            return self.get(id).ok_or_else(|| not_found(text));
+        }
+        if wanted.len() < MIN_END {
+            return Err(not_found(text));
+        }
+        let mut fitting =
+            self.all().filter(|memory| memory.id.to_string().ends_with(wanted.as_str()));
+        match (fitting.next(), fitting.next()) {
+            (Some(memory), None) => Ok(memory),
+            (Some(_one), Some(_other)) => {
+                Err(MemoryError::Ambiguous { id: agentd_domain::cut_line(text, 40) })
+            }
+            (None, _) => Err(not_found(text)),
+        }
+    }
+
+    /// Drafts changes of one memory.
+    pub(crate) fn edit(
+        &self,
+        drafting: &Drafting<'_>,
+        id: MemoryId,
+        patch: MemoryPatch,
+        author: MemoryAuthor,
+    ) -> Result<Draft<()>, MemoryError> {
+        let old = self.known(id)?;
+        let new = patch.apply(old, drafting.now)?;
+        if new == *old {
+            return Ok(Draft { change: None, outcome: () });
+        }
+        let is_raised = old.priority != new.priority;
+        let displaced = if is_raised { self.displaced(drafting, &new)? } else { Vec::new() };
+        let mut become_ = vec![new];
+        become_.extend(displaced);
+        Ok(drafting.draft(self, MemoryChangeKind::Edited, author, become_, ()))
+    }
+
+    /// Drafts a new text in place of an older one, which is kept as history.
+    pub(crate) fn supersede(
+        &self,
+        drafting: &Drafting<'_>,
+        id: MemoryId,
+        patch: MemoryPatch,
+        origin: MemoryOrigin,
+    ) -> Result<Draft<MemoryId>, MemoryError> {
+        let old = self.known(id)?;
+        if !old.is_active() {
+            return Err(MemoryError::Status { id, status: old.status.name() });
+        }
+        let author = origin.author.clone();
+        let new_id = drafting.ids.memory_id(drafting.now);
+        let new = patch.apply(old, drafting.now)?;
+        let new = Memory { id: new_id, created_at: drafting.now, origin, ..new };
+        let status = MemoryStatus::Superseded { by: new_id };
+        let mut become_ = vec![new.clone(), Memory { status, ..old.clone() }];
+        let displaced = self.displaced(drafting, &new)?;
+        // The old one makes room itself.
+        let needed = displaced.len().saturating_sub(usize::from(old.priority == new.priority));
+        become_.extend(displaced.into_iter().filter(|it| it.id != id).take(needed));
+        Ok(drafting.draft(self, MemoryChangeKind::Superseded, author, become_, new_id))
+    }
+
+    /// Drafts that a memory no longer holds. It can be taken back.
+    pub(crate) fn forget(
+        &self,
+        drafting: &Drafting<'_>,
+        id: MemoryId,
+        author: MemoryAuthor,
+    ) -> Result<Draft<()>, MemoryError> {
+        let old = self.known(id)?;
+        if old.status == MemoryStatus::Forgotten {
+            return Ok(Draft { change: None, outcome: () });
+        }
+        let new = Memory { status: MemoryStatus::Forgotten, ..old.clone() };
+        Ok(drafting.draft(self, MemoryChangeKind::Forgotten, author, vec![new], ()))
+    }
+
+    /// Drafts that a user stands behind a memory that waited.
+    pub(crate) fn confirm(
+        &self,
+        drafting: &Drafting<'_>,
+        id: MemoryId,
+        author: MemoryAuthor,
+    ) -> Result<Draft<()>, MemoryError> {
+        let old = self.known(id)?;
+        if old.status != MemoryStatus::Quarantined {
+            return Err(MemoryError::Status { id, status: old.status.name() });
+        }
+        let new = Memory { status: MemoryStatus::Active, tier_since: drafting.now, ..old.clone() };
+        self.check_room(drafting, &new)?;
+        let mut become_ = vec![new.clone()];
+        become_.extend(self.displaced(drafting, &new)?);
+        Ok(drafting.draft(self, MemoryChangeKind::Confirmed, author, become_, ()))
+    }
+
+    /// Drafts what a model makes of priorities: three memories at most, one tier at most, never
+    /// pinned ones; the rest of what it asks for is left out (spec b.4, W0-6).
+    pub(crate) fn adjust(
+        &self,
+        drafting: &Drafting<'_>,
+        wanted: &[(MemoryId, MemoryPriority)],
+    ) -> Result<Draft<usize>, MemoryError> {
+        let mut become_: Vec<Memory> = Vec::new();
+        for (id, priority) in wanted {
+            let Some(old) = self.get(*id).filter(|old| old.is_active() && !old.pinned) else {
+                continue;
+            };
+            let is_near = old.priority.level().abs_diff(priority.level()) == 1;
+            let is_first = become_.iter().all(|it| it.id != *id);
+            if !is_near || !is_first || become_.len() == MAX_ADJUSTED {
+                continue;
+            }
+            become_.push(Memory { priority: *priority, tier_since: drafting.now, ..old.clone() });
+        }
+        let adjusted = become_.len();
+        // One at a time comes into the highest tier, so that each sees who has to go.
+        let raised = become_.iter().find(|it| it.priority == MemoryPriority::Critical).cloned();
+        if let Some(raised) = raised {
+            become_.retain(|it| it.priority != MemoryPriority::Critical || it.id == raised.id);
+            let displaced = self.displaced(drafting, &raised)?;
+            become_.retain(|it| displaced.iter().all(|out| out.id != it.id));
+            become_.extend(displaced);
+        }
+        let (kind, author) = (MemoryChangeKind::Adjusted, MemoryAuthor::Daemon);
+        Ok(drafting.draft(self, kind, author, become_, adjusted))
+    }
+
+    /// Drafts that everything becomes as it was before `change`.
+    pub(crate) fn undo(
+        &self,
+        drafting: &Drafting<'_>,
+        change: &MemoryChange,
+        author: MemoryAuthor,
+    ) -> Result<Draft<()>, MemoryError> {
+        let mut become_ = Vec::new();
+        for MemoryEdit { before, after } in &change.edits {
+            let after = after.as_ref().ok_or(MemoryError::NoChange)?;
+            let now = self.get(after.id).ok_or(MemoryError::NoChange)?;
+            if !is_as_left(now, after) {
+                return Err(MemoryError::ChangedSince { id: now.id, revision: now.revision });
+            }
+            // What a change made is not removed but forgotten, so that this can be undone as well.
+            become_.push(match before {
+                Some(before) => Memory { usage: now.usage, ..before.clone() },
+                None => Memory { status: MemoryStatus::Forgotten, ..now.clone() },
+            });
+        }
+        let mut out = Vec::new();
+        for back in become_.iter().filter(|back| back.is_active()) {
+            if self.get(back.id).is_some_and(|now| !now.is_active()) {
+                let leaves = |it: &&Memory| {
+                    !it.is_active() && self.get(it.id).is_some_and(Memory::is_active)
+                };
+                if become_.iter().find(leaves).is_none() {
+                    self.check_room(drafting, back)?;
+                }
+            }
+            let displaced = self.displaced(drafting, back)?;
+            let is_told_of =
+                |it: &Memory| become_.iter().chain(&out).any(|known| known.id == it.id);
+            let further: Vec<_> = displaced.into_iter().filter(|it| !is_told_of(it)).collect();
+            out.extend(further);
+        }
+        become_.extend(out);
+        Ok(drafting.draft(self, MemoryChangeKind::Undone, author, become_, ()))
+    }
+
+    fn known(&self, id: MemoryId) -> Result<&Memory, MemoryError> {
+        self.get(id).ok_or_else(|| not_found(&id.to_string()))
+    }
+}
+
+/// True when only time and uses have touched a memory since a change left it so.
+fn is_as_left(now: &Memory, after: &Memory) -> bool {
+    let aged = now.priority >= after.priority && now.status == after.status;
+    let faded = after.is_active() && now.status == MemoryStatus::Faded;
+    let Memory { content, category, tags, importance, pinned, expires_at, scope, .. } = now;
+    (aged || faded)
+        && (content, category, tags, importance, pinned, expires_at, scope)
+            == (
+                &after.content,
+                &after.category,
+                &after.tags,
+                &after.importance,
+                &after.pinned,
+                &after.expires_at,
+                &after.scope,
+            )
+}
+
+fn not_found(text: &str) -> MemoryError {
+    MemoryError::NotFound { id: agentd_domain::cut_line(text, 40) }
+}

@@ -1,0 +1,27 @@
+//! Long-term memory: what holds from one session to the next.
+//!
+//! Its one job: to keep memories, to say which of them are told, and to let them age. It must not know
+//! sessions, prompts or the wire. [`Memories`] owns the records; its state, the book, is a plain
+//! value with synchronous methods, and each change is durable before it is seen.
+
+mod book;
+mod config;
+mod decay;
+mod error;
+mod memories;
+mod merge;
+mod new_memory;
+mod secret;
+mod select;
+#[cfg(test)]
+mod test_memory;
+mod told;
+
+pub use book::{Added, Filter};
+pub use config::{DecayConfig, MemoryConfig, SelectConfig};
+pub use decay::{Fate, forecast, next_step, retention};
+pub use error::MemoryError;
+pub use memories::{Counts, Found, Memories};
+pub use new_memory::{MemoryPatch, NewMemory, Vouched};
+pub use select::{Because, Chosen};
+pub use told::{told, told_line};

@@ -1,0 +1,393 @@
+//! The owner of all memories.
+//!
+//! Handles are cloned freely. Reads see the book as the last durable change left it; changes come one
+//! after the other: drafted, written, then visible. The book is read from the store when it is first
+//! needed, so that a daemon starts as fast with many memories as with none.
+
+mod journal;
+
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use agentd_domain::{
+    Clock, IdSource, Memory, MemoryAuthor, MemoryId, MemoryOrigin, MemoryPriority, MemoryScope,
+    TimestampMs,
+};
+use agentd_store::{Store, Write};
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+use crate::book::{Added, Book, Draft, Drafting, Filter};
+use crate::select::Chosen;
+use crate::{MemoryConfig, MemoryError, MemoryPatch, NewMemory};
+
+/// Records read from the store at once.
+const PAGE: usize = 1000;
+
+/// A memory that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// It.
+    pub memory: Memory,
+    /// 0 to 1, comparable within one answer; 1 when no words were asked for.
+    pub score: f32,
+}
+
+/// How many there are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// By status name, then by priority name, in order.
+    pub by_status: Vec<(&'static str, [usize; 4])>,
+}
+
+/// See the module.
+#[derive(Debug, Clone)]
+pub struct Memories(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    ids: Arc<dyn IdSource>,
+    config: RwLock<MemoryConfig>,
+    /// None until it has been read.
+    book: RwLock<Option<Book>>,
+    /// One permit, held from a draft until its change is visible.
+    changing: Semaphore,
+}
+
+impl Memories {
+    /// A handle; nothing is read yet.
+    pub fn new(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        ids: Arc<dyn IdSource>,
+        config: MemoryConfig,
+    ) -> Self {
+        Self(Arc::new(Inner {
+            store,
+            clock,
+            ids,
+            config: RwLock::new(config),
+            book: RwLock::new(None),
+            changing: Semaphore::new(1),
+        }))
+    }
+
+    /// Replaces the configuration.
+    pub fn configure(&self, config: MemoryConfig) {
+        *self.0.config.write().unwrap_or_else(PoisonError::into_inner) = config;
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> MemoryConfig {
+        self.0.config.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Remembers a text.
+    ///
+    /// # Errors
+    /// When a field is not as it must be, there is no room, or the store fails.
+    pub async fn add(&self, new: NewMemory) -> Result<Added, MemoryError> {
+        self.change(|book, drafting| book.add(drafting, new)).await
+    }
+
+    /// Changes a memory; the text as it was stays in the journal.
+    ///
+    /// # Errors
+    /// When there is none, a field is not as it must be, or the store fails.
+    pub async fn edit(
+        &self,
+        id: MemoryId,
+        patch: MemoryPatch,
+        author: MemoryAuthor,
+    ) -> Result<(), MemoryError> {
+        self.change(|book, drafting| book.edit(drafting, id, patch, author)).await
+    }
+
+    /// Puts a newer memory in the place of one that no longer holds, which is kept as history.
+    ///
+    /// # Errors
+    /// When there is none that holds, a field is not as it must be, or the store fails.
+    pub async fn supersede(
+        &self,
+        id: MemoryId,
+        patch: MemoryPatch,
+        origin: MemoryOrigin,
+    ) -> Result<MemoryId, MemoryError> {
+        self.change(|book, drafting| book.supersede(drafting, id, patch, origin)).await
+    }
+
+    /// Takes a memory back. This can be undone.
+    ///
+    /// # Errors
+    /// When there is none, or the store fails.
+    pub async fn forget(&self, id: MemoryId, author: MemoryAuthor) -> Result<(), MemoryError> {
+        self.change(|book, drafting| book.forget(drafting, id, author)).await
+    }
+
+    /// Stands behind a memory that waited for a user.
+    ///
+    /// # Errors
+    /// When there is none that waits, there is no room, or the store fails.
+    pub async fn confirm(&self, id: MemoryId, author: MemoryAuthor) -> Result<(), MemoryError> {
+        self.change(|book, drafting| book.confirm(drafting, id, author)).await
+    }
+
+    /// Moves memories to other tiers as a model asks, within limits. Returns how many were moved.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn adjust(
+        &self,
+        wanted: &[(MemoryId, MemoryPriority)],
+    ) -> Result<usize, MemoryError> {
+        self.change(|book, drafting| book.adjust(drafting, wanted)).await
+    }
+
+    /// Lets time do its work: what has aged moves, what is over ends. Returns how many of each.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn sweep(&self) -> Result<(usize, usize), MemoryError> {
+        let expired = self.change(|book, drafting| Ok(book.expire(drafting))).await?;
+        let aged = self.change(|book, drafting| Ok(book.age(drafting))).await?;
+        self.trim_journal().await?;
+        Ok((aged, expired))
+    }
+
+    /// What [`Self::sweep`] would age, as the records would become.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn would_age(&self) -> Result<Vec<Memory>, MemoryError> {
+        self.load().await?;
+        let config = self.config();
+        let drafting = self.drafting(&config);
+        let draft = self.read(|book| book.age(&drafting));
+        let edits = draft.change.map(|change| change.edits).unwrap_or_default();
+        Ok(edits.into_iter().filter_map(|edit| edit.after).collect())
+    }
+
+    /// Reminders whose time has come, the earliest first.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn due(&self) -> Result<Vec<Memory>, MemoryError> {
+        self.load().await?;
+        let now = self.0.clock.now();
+        Ok(self.read(|book| book.due(now).into_iter().cloned().collect()))
+    }
+
+    /// Ends a reminder that was shown.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn reminded(&self, id: MemoryId) -> Result<(), MemoryError> {
+        self.change(|book, drafting| Ok(book.reminded(drafting, id))).await
+    }
+
+    /// Notes that memories have helped.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn used(&self, ids: &[MemoryId]) -> Result<(), MemoryError> {
+        // Steps that were due come before the use, whenever the last sweep was.
+        self.change(|book, drafting| Ok(book.age(drafting))).await?;
+        let alone = self.begin_change().await?;
+        let config = self.config();
+        let drafting = self.drafting(&config);
+        let records = self.read(|book| book.used(&drafting, ids));
+        self.put(alone, records).await
+    }
+
+    /// Notes that a model was told of memories.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn told(&self, ids: &[MemoryId]) -> Result<(), MemoryError> {
+        let alone = self.begin_change().await?;
+        let now = self.0.clock.now();
+        let records = self.read(|book| book.told(now, ids));
+        self.put(alone, records).await
+    }
+
+    /// What is told when `said` was said last in a session with these scopes, and how many hold there.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn select(
+        &self,
+        scopes: &[MemoryScope],
+        said: &str,
+    ) -> Result<(Vec<(Memory, Chosen)>, usize), MemoryError> {
+        self.load().await?;
+        let now = self.0.clock.now();
+        let config = self.config().select;
+        Ok(self.read(|book| {
+            let chosen = book.select(scopes, said, now, &config);
+            let chosen = chosen.into_iter().filter_map(|it| Some((book.get(it.id)?.clone(), it)));
+            (chosen.collect(), book.active_in(scopes).count())
+        }))
+    }
+
+    /// The memories that are wanted, at most `limit`, and how many there are in all.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn find(
+        &self,
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<(Vec<Found>, usize), MemoryError> {
+        self.load().await?;
+        let now = self.0.clock.now();
+        Ok(self.read(|book| {
+            let found = book.find(filter, now);
+            let all = found.len();
+            let found = found.into_iter().take(limit);
+            let found = found.map(|(score, memory)| Found { memory: memory.clone(), score });
+            (found.collect(), all)
+        }))
+    }
+
+    /// The memory with this id, or the only one whose id ends so.
+    ///
+    /// # Errors
+    /// When there is none or more than one, or the store cannot be read.
+    pub async fn resolve(&self, id: &str) -> Result<Memory, MemoryError> {
+        self.load().await?;
+        self.read(|book| book.resolve(id).cloned())
+    }
+
+    /// How many memories there are.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn counts(&self) -> Result<Counts, MemoryError> {
+        self.load().await?;
+        Ok(self.read(|book| {
+            let mut counts = Counts::default();
+            for memory in book.all() {
+                let name = memory.status.name();
+                let at = counts.by_status.iter().position(|(known, _)| *known == name);
+                let at = at.unwrap_or_else(|| {
+                    counts.by_status.push((name, [0; 4]));
+                    counts.by_status.len() - 1
+                });
+                let level = usize::from(memory.priority.level());
+                if let Some((_name, tiers)) = counts.by_status.get_mut(at)
+                    && let Some(tier) = tiers.get_mut(level)
+                {
+                    *tier += 1;
+                }
+            }
+            counts
+        }))
+    }
+
+    /// Drafts a change, makes it durable, and then visible.
+    async fn change<T>(
+        &self,
+        draft: impl FnOnce(&Book, &Drafting<'_>) -> Result<Draft<T>, MemoryError>,
+    ) -> Result<T, MemoryError> {
+        let alone = self.begin_change().await?;
+        let config = self.config();
+        let drafting = self.drafting(&config);
+        let draft = self.read(|book| draft(book, &drafting))?;
+        self.carry_out(alone, draft, Vec::new()).await
+    }
+
+    async fn carry_out<T>(
+        &self,
+        _alone: SemaphorePermit<'_>,
+        draft: Draft<T>,
+        mut writes: Vec<Write>,
+    ) -> Result<T, MemoryError> {
+        let Draft { change, outcome } = draft;
+        let Some(change) = change else { return Ok(outcome) };
+        for edit in &change.edits {
+            writes.extend(edit.after.clone().map(|after| Write::PutMemory(Box::new(after))));
+        }
+        writes.push(Write::PutMemoryChange(Box::new(change.clone())));
+        self.0.store.commit(writes.into()).await?;
+        self.write(|book| book.apply(&change));
+        Ok(outcome)
+    }
+
+    /// Writes records as they are.
+    async fn put(
+        &self,
+        _alone: SemaphorePermit<'_>,
+        records: Vec<Memory>,
+    ) -> Result<(), MemoryError> {
+        if records.is_empty() {
+            return Ok(());
+        }
+        let writes = records.iter().map(|memory| Write::PutMemory(Box::new(memory.clone())));
+        self.0.store.commit(writes.collect::<Vec<_>>().into()).await?;
+        self.write(|book| records.into_iter().for_each(|memory| book.put(memory)));
+        Ok(())
+    }
+
+    async fn begin_change(&self) -> Result<SemaphorePermit<'_>, MemoryError> {
+        self.load().await?;
+        Ok(self.alone().await)
+    }
+
+    #[expect(clippy::expect_used, reason = "nobody closes the semaphore")]
+    async fn alone(&self) -> SemaphorePermit<'_> {
+        self.0.changing.acquire().await.expect("an open semaphore")
+    }
+
+    /// Reads the book from the store, once.
+    async fn load(&self) -> Result<(), MemoryError> {
+        if self.book().is_some() {
+            return Ok(());
+        }
+        let _alone = self.alone().await;
+        if self.book().is_some() {
+            return Ok(());
+        }
+        let mut book = Book::default();
+        let mut after = None;
+        loop {
+            let page = self.0.store.memories(after, PAGE).await?;
+            let Some(last) = page.last() else { break };
+            after = Some(last.id);
+            for memory in page {
+                book.restore(memory);
+            }
+        }
+        *self.book_mut() = Some(book);
+        Ok(())
+    }
+
+    fn drafting<'a>(&'a self, config: &'a MemoryConfig) -> Drafting<'a> {
+        Drafting { now: self.now(), ids: &*self.0.ids, config }
+    }
+
+    fn now(&self) -> TimestampMs {
+        self.0.clock.now()
+    }
+
+    /// Looks at the book, which was loaded before.
+    fn read<T>(&self, look: impl FnOnce(&Book) -> T) -> T {
+        match &*self.book() {
+            Some(book) => look(book),
+            None => look(&Book::default()),
+        }
+    }
+
+    fn write(&self, change: impl FnOnce(&mut Book)) {
+        if let Some(book) = self.book_mut().as_mut() {
+            change(book);
+        }
+    }
+
+    fn book(&self) -> RwLockReadGuard<'_, Option<Book>> {
+        self.0.book.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn book_mut(&self) -> RwLockWriteGuard<'_, Option<Book>> {
+        self.0.book.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}

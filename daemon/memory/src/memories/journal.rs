@@ -1,0 +1,117 @@
+//! Looking back at what was changed, and taking it back.
+
+use agentd_domain::{MemoryAuthor, MemoryChange, MemoryChangeId, MemoryChangeKind, MemoryId};
+use agentd_store::{Batch, Write};
+
+use crate::MemoryError;
+use crate::memories::{Memories, PAGE};
+
+impl Memories {
+    /// Takes a change back: this one, or the last that was not yet.
+    ///
+    /// # Errors
+    /// When there is none, its records were changed since, or the store fails.
+    pub async fn undo(
+        &self,
+        id: Option<MemoryChangeId>,
+        author: MemoryAuthor,
+    ) -> Result<MemoryChange, MemoryError> {
+        let alone = self.begin_change().await?;
+        let mut change = self.to_undo(id).await?;
+        let config = self.config();
+        let drafting = self.drafting(&config);
+        let draft = self.read(|book| book.undo(&drafting, &change, author))?;
+        change.undone_by = draft.change.as_ref().map(|undo| undo.id);
+        let also = Write::PutMemoryChange(Box::new(change.clone()));
+        self.carry_out(alone, draft, vec![also]).await?;
+        Ok(change)
+    }
+
+    /// Removes a memory with all that the journal says of it. This cannot be undone.
+    ///
+    /// # Errors
+    /// When there is none, or the store fails.
+    pub async fn erase(&self, id: MemoryId) -> Result<(), MemoryError> {
+        let _alone = self.begin_change().await?;
+        if self.read(|book| book.get(id).is_none()) {
+            return Err(MemoryError::NotFound { id: id.to_string() });
+        }
+        let mut writes = vec![Write::DeleteMemory(id)];
+        let mut before = None;
+        loop {
+            let page = self.0.store.memory_changes(before, PAGE).await?;
+            let about =
+                |change: &&MemoryChange| change.edits.iter().any(|edit| edit.id() == Some(id));
+            writes.extend(page.iter().filter(about).map(|it| Write::DeleteMemoryChange(it.id)));
+            let Some(last) = page.last() else { break };
+            before = Some(last.id);
+        }
+        self.0.store.commit(Batch::from(writes)).await?;
+        self.write(|book| book.remove(Some(id)));
+        Ok(())
+    }
+
+    /// What was changed, the newest first: changes before `before`, at most `limit`; of one memory or
+    /// of all.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn changes(
+        &self,
+        of: Option<MemoryId>,
+        before: Option<MemoryChangeId>,
+        limit: usize,
+    ) -> Result<Vec<MemoryChange>, MemoryError> {
+        let mut found = Vec::new();
+        let mut before = before;
+        while found.len() < limit {
+            let page = self.0.store.memory_changes(before, PAGE).await?;
+            let Some(last) = page.last() else { break };
+            before = Some(last.id);
+            let wanted = page.into_iter().filter(|change| {
+                of.is_none_or(|id| change.edits.iter().any(|edit| edit.id() == Some(id)))
+            });
+            found.extend(wanted.take(limit - found.len()));
+        }
+        Ok(found)
+    }
+
+    async fn to_undo(&self, id: Option<MemoryChangeId>) -> Result<MemoryChange, MemoryError> {
+        let mut before = None;
+        loop {
+            let page = self.0.store.memory_changes(before, PAGE).await?;
+            let Some(last) = page.last() else { return Err(MemoryError::NoChange) };
+            before = Some(last.id);
+            let is_it = |change: &MemoryChange| match id {
+                Some(id) => change.id == id,
+                None => is_by_somebody(change.kind),
+            };
+            let found = page.into_iter().find(|it| it.undone_by.is_none() && is_it(it));
+            if let Some(found) = found {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// Removes the oldest changes above the limit.
+    pub(super) async fn trim_journal(&self) -> Result<(), MemoryError> {
+        let _alone = self.begin_change().await?;
+        let kept = self.0.store.memory_changes(None, self.config().max_changes.max(1)).await?;
+        let Some(last) = kept.last() else { return Ok(()) };
+        let old = self.0.store.memory_changes(Some(last.id), PAGE).await?;
+        let writes: Vec<Write> =
+            old.into_iter().map(|change| Write::DeleteMemoryChange(change.id)).collect();
+        if writes.is_empty() { Ok(()) } else { Ok(self.0.store.commit(writes.into()).await?) }
+    }
+}
+
+/// True for what somebody did, not what time did, nor what was taken back.
+fn is_by_somebody(kind: MemoryChangeKind) -> bool {
+    use MemoryChangeKind::{
+        Added, Adjusted, Confirmed, Decayed, Edited, Expired, Forgotten, Merged, Superseded, Undone,
+    };
+    match kind {
+        Added | Merged | Edited | Superseded | Confirmed | Forgotten | Adjusted => true,
+        Decayed | Expired | Undone => false,
+    }
+}
