@@ -33,24 +33,6 @@ pub(crate) fn variables(path: &str, home: &str, temporary: &str) -> Vec<(&'stati
     .into()
 }
 
-/// Settings of git that stand above those of the repository, for a program that may change git's own
-/// files: nothing that the workspace holds is run then, hooks neither.
-pub(crate) fn of_git() -> Vec<(String, String)> {
-    const SETTINGS: [(&str, &str); 5] = [
-        ("core.fsmonitor", "false"),
-        ("core.hooksPath", "/dev/null"),
-        ("core.sshCommand", "false"),
-        ("gc.auto", "0"),
-        ("maintenance.auto", "false"),
-    ];
-    let each = SETTINGS.iter().enumerate().flat_map(|(number, (key, value))| {
-        let key = (format!("GIT_CONFIG_KEY_{number}"), (*key).to_owned());
-        [key, (format!("GIT_CONFIG_VALUE_{number}"), (*value).to_owned())]
-    });
-    let count = ("GIT_CONFIG_COUNT".to_owned(), SETTINGS.len().to_string());
-    each.chain([count]).collect()
-}
-
 /// Variables by which programs find the proxy at this port of the box's own loopback. What listens
 /// inside the box itself is not asked through it.
 pub(crate) fn through(port: u16) -> Vec<(&'static str, String)> {

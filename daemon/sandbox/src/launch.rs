@@ -22,7 +22,7 @@ use crate::place::Place;
 use crate::process_run::{ProcessRun, control};
 use crate::protected::Look;
 use crate::spawner::Spawner;
-use crate::{Backend, Command, Network, Output, Policy, Profile, environment, leftovers};
+use crate::{Backend, Command, Network, Output, Policy, Profile, environment, git, leftovers};
 
 /// Longest wait for the port that a supervisor opens in its box.
 const PORT_PATIENCE: Duration = Duration::from_secs(30);
@@ -217,7 +217,7 @@ pub(crate) async fn start(
         .stderr(stderr)
         .kill_on_drop(kill_on_drop);
     if command.profile == Profile::GitWrite {
-        outer.envs(environment::of_git());
+        outer.envs(git::variables());
     }
     if is_terminal {
         outer.env("TERM", TERMINAL_KIND);

@@ -7,7 +7,7 @@
 //! Reading order: `command` (what is run), `sandbox` (the port, and which backend is taken),
 //! `bubblewrap` and `landlock_box` (how each shuts a program in), `container`
 //! (the same by an engine), `cgroup` (what all processes of a run may use together), `child` (the running program),
-//! `egress` (its way to the hosts that it may reach),
+//! `egress` (its way to the hosts that it may reach), `git` (what git must not start),
 //! `inside` (the helper process that supervises and confines it from within), `promise` and `proof`
 //! (what is promised, and trying to break it).
 
@@ -19,6 +19,7 @@ mod command;
 mod container;
 mod egress;
 mod environment;
+mod git;
 mod identity;
 mod inside;
 mod landlock_box;
@@ -43,6 +44,7 @@ pub use container::ContainerSettings;
 pub use egress::address::refusal as address_refusal;
 pub use egress::resolve::{Lookup, NoAddress, SystemLookup, addresses};
 pub use egress::{AllowList, Grant, Network, Trust};
+pub use git::{GIT_SETTINGS, git_variables};
 pub use inside::{HELPER_COMMAND, run_helper};
 pub use launch::SpawnError;
 pub use output::Output;

@@ -12,7 +12,7 @@ use bollard::models::{
 use super::{Containers, LABEL};
 use crate::identity::Identity;
 use crate::place::Place;
-use crate::{Command, Limits, Network, Profile, environment, protected};
+use crate::{Command, Limits, Network, Profile, environment, git, protected};
 
 /// Home and temporary files inside: in memory, of a bounded size.
 const TEMPORARY: &str = "/tmp";
@@ -48,8 +48,7 @@ pub(super) fn of(
         .collect();
     variables.extend(given.iter().map(|(name, value)| format!("{name}={value}")));
     if command.profile == Profile::GitWrite {
-        variables
-            .extend(environment::of_git().iter().map(|(name, value)| format!("{name}={value}")));
+        variables.extend(git::variables().iter().map(|(name, value)| format!("{name}={value}")));
     }
     let kib = |bytes: u64| (bytes / 1024).to_string();
     let Limits { memory_bytes, address_bytes, .. } = command.limits;

@@ -17,13 +17,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agentd_domain::{Action, ActionTarget, Capabilities, ToolResult, cut_line};
-use agentd_sandbox::{Limits, Profile, Programs};
+use agentd_sandbox::{Limits, Profile, Programs, git_variables};
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use self::looked::{Looked, lines};
-use super::hardened::{CALL_TIME, Git, SETTINGS, failed};
+use super::hardened::{CALL_TIME, Git, failed, settings};
 use super::identity::{self, Identity};
 use crate::fs::{Protected, relative_place, shown};
 use crate::{About, Rank, ToolContext, TypedTool};
@@ -245,14 +245,9 @@ fn command(git: &Git, message: &str, places: &[String]) -> ActionTarget {
 
 /// The settings for every git of a script.
 fn preamble(filters: &[(String, String)]) -> String {
-    let fixed = SETTINGS.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-    let all: Vec<(String, String)> = fixed.chain(filters.iter().cloned()).collect();
-    let mut text = export("GIT_CONFIG_COUNT", &all.len().to_string());
-    for (at, (key, value)) in all.iter().enumerate() {
-        text += &export(&format!("GIT_CONFIG_KEY_{at}"), key);
-        text += &export(&format!("GIT_CONFIG_VALUE_{at}"), value);
-    }
-    text
+    let off = filters.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+    let variables = git_variables(settings().chain(off));
+    variables.iter().map(|(variable, value)| export(variable, value)).collect()
 }
 
 fn export(variable: &str, value: &str) -> String {

@@ -6,30 +6,35 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agentd_domain::{ActionTarget, Confinement, ToolResult, cut_line};
-use agentd_sandbox::{Backend, Command, Limits, Network, Profile, Programs, Sandbox};
+use agentd_sandbox::{Backend, Command, GIT_SETTINGS, Limits, Network, Profile, Programs, Sandbox};
 
 use crate::LiveOutput;
 use crate::process::running::{Bounds, Ended, STOP_PATIENCE, run_to_its_end};
 
-/// Settings that stand above those of the repository.
-pub(super) const SETTINGS: [(&str, &str); 15] = [
+/// How git shows what it shows here.
+const LOOKS: [(&str, &str); 4] = [
     ("color.ui", "false"),
     ("column.ui", "never"),
-    ("commit.gpgSign", "false"),
-    ("core.fsmonitor", "false"),
-    ("core.hooksPath", "/dev/null"),
     ("core.pager", "cat"),
     ("core.quotePath", "false"),
-    ("core.sshCommand", "false"),
-    ("diff.ignoreSubmodules", "dirty"),
-    ("gc.auto", "0"),
-    ("log.showSignature", "false"),
-    ("maintenance.auto", "false"),
-    // A clone that is not whole would fetch what is missing.
-    ("protocol.allow", "never"),
-    ("status.submoduleSummary", "false"),
-    ("submodule.recurse", "false"),
 ];
+
+/// Ways to other repositories. A clone that is not whole would fetch what is missing. Each is named: a
+/// repository that allows one by its name stands above what is said of all.
+const CLOSED: [(&str, &str); 7] = [
+    ("protocol.allow", "never"),
+    ("protocol.ext.allow", "never"),
+    ("protocol.file.allow", "never"),
+    ("protocol.git.allow", "never"),
+    ("protocol.http.allow", "never"),
+    ("protocol.https.allow", "never"),
+    ("protocol.ssh.allow", "never"),
+];
+
+/// Settings that stand above those of the repository.
+pub(super) fn settings<'a>() -> impl Iterator<Item = (&'a str, &'a str)> {
+    GIT_SETTINGS.into_iter().chain(LOOKS).chain(CLOSED)
+}
 
 /// Longest run of git.
 const TIME: Duration = Duration::from_secs(20);
@@ -204,7 +209,7 @@ impl Git {
 pub(super) fn words(more: &[(String, String)], arguments: &[&str]) -> Vec<String> {
     let mut words: Vec<String> =
         ["git", "--no-pager", "--no-optional-locks"].map(str::to_owned).into();
-    let settings = SETTINGS.iter().map(|(key, value)| format!("{key}={value}"));
+    let settings = settings().map(|(key, value)| format!("{key}={value}"));
     for setting in settings.chain(more.iter().map(|(key, value)| format!("{key}={value}"))) {
         words.extend(["-c".to_owned(), setting]);
     }

@@ -140,6 +140,40 @@ async fn sc_02_nothing_that_a_repository_names_is_run() {
 }
 
 #[tokio::test]
+async fn sc_02_what_a_clone_lacks_is_not_fetched_by_a_program_that_it_names() {
+    let place = repository(open()).await;
+    let root = place.workspace.path();
+    let mark = root.join("mark");
+    let trap = root.join("trap.sh");
+    fs::write(&trap, format!("#!/bin/sh\necho ran > {}\n", mark.display())).unwrap();
+    fs::set_permissions(&trap, fs::Permissions::from_mode(0o755)).unwrap();
+    let hash = place.bash("git rev-parse HEAD:a.txt; git init -q --bare bare.git").await.output;
+    let (dir, file) = hash.trim().split_at(2);
+    let missing = root.join(".git/objects").join(dir).join(file);
+    let config = root.join(".git/config");
+    let text = fs::read_to_string(&config).unwrap();
+    fs::remove_file(&missing).unwrap();
+    for (url, named) in [
+        (root.join("bare.git").display().to_string(), "file"),
+        (format!("ext::{}", trap.display()), "ext"),
+    ] {
+        let named = format!(
+            "[remote \"o\"]\n promisor = true\n url = {url}\n uploadpack = {}\n\
+             [protocol \"{named}\"]\n allow = always\n",
+            trap.display()
+        );
+        fs::write(&config, format!("{text}{named}")).unwrap();
+        let looked = git(&place, json!({"action": "show", "path": "a.txt"})).await;
+        assert_code(&looked, "GIT_FAILED");
+        let commit = place.call("git_commit", json!({"message": "x", "paths": ["d"]})).await;
+        assert!(!mark.exists(), "{url}: {looked:?} {commit:?}");
+        // The trap is armed.
+        place.bash("git show HEAD:a.txt").await;
+        fs::remove_file(&mark).unwrap();
+    }
+}
+
+#[tokio::test]
 async fn sc_03_secrets_are_not_shown_and_not_committed() {
     let place = repository(boxed()).await;
     place.outside("echo KEY=hush > .env && git add -f .env && git commit -qm secret");
