@@ -1,5 +1,6 @@
 //! The tools for repositories: what they show, and what they commit.
 
+mod remotes;
 mod traps;
 
 use std::fs;

@@ -102,16 +102,20 @@ const GIT_READERS: [&str; 12] = [
 ];
 
 /// Subcommands of git that change its own files and run nothing but what the repository's settings and
-/// hooks name, which no command can change.
-const GIT_WRITERS: [&str; 16] = [
+/// hooks name, which no command can change. Those that ask other repositories do so over HTTP alone:
+/// the sandbox refuses all other ways.
+const GIT_WRITERS: [&str; 19] = [
     "add",
     "branch",
     "checkout",
     "cherry-pick",
     "clean",
     "commit",
+    "fetch",
     "merge",
     "mv",
+    "pull",
+    "push",
     "rebase",
     "reset",
     "restore",
@@ -122,8 +126,9 @@ const GIT_WRITERS: [&str; 16] = [
     "tag",
 ];
 
-/// Options of these that name a program.
-const GIT_WRITERS_REFUSED: [&str; 4] = ["--exec", "-x", "--strategy", "-s"];
+/// Options of these that name a program, or go into repositories in this one.
+const GIT_WRITERS_REFUSED: [&str; 7] =
+    ["--exec", "-x", "--strategy", "-s", "--receive-pack", "--recurse-submodules", "--upload-pack"];
 
 const GIT_REFUSED: [&str; 5] =
     ["--output", "--ext-diff", "--textconv", "--open-files-in-pager", "-O"];
@@ -216,6 +221,48 @@ mod tests {
             "sort -o x y",
             "sed -i x",
             "tee x",
+        ] {
+            check(command, false);
+        }
+    }
+
+    #[test]
+    fn git_that_names_no_program_may_change_its_own_files() {
+        let check = |command: &str, expect: bool| {
+            let argv: Vec<&str> = command.split(' ').collect();
+            assert_eq!(is_plain_git(&argv), expect, "{command}");
+        };
+        for command in [
+            "git fetch",
+            "git fetch --all --prune --tags --no-recurse-submodules",
+            "git pull --rebase origin main",
+            "git push -u origin HEAD:refs/heads/x",
+            "git push --force-with-lease",
+            "git push --set-upstream origin x",
+            "git commit -m x",
+        ] {
+            check(command, true);
+        }
+        for command in [
+            "git -c core.sshCommand=x fetch",
+            "git --config-env=core.sshCommand=X fetch",
+            "git fetch --upload-pack=x origin",
+            "git fetch --upl x origin",
+            "git pull --upload-pack x",
+            "git pull --strategy=x",
+            "git pull -s x",
+            "git push --receive-pack=x",
+            "git push --rece=x",
+            "git push --exec=x",
+            "git push --exe x",
+            "git fetch --recurse-submodules",
+            "git push --recurse-submodules=on-demand",
+            "git rebase -x y",
+            "git remote add x y",
+            "git submodule update",
+            "git clone x",
+            "git config x y",
+            "./git fetch",
         ] {
             check(command, false);
         }

@@ -75,7 +75,9 @@ impl Ready {
         };
         let profile = match writes {
             false => Profile::ReadOnly,
-            true if is_plain_git(&argv) && is_plain_repository(&ctx.workspace) => Profile::GitWrite,
+            true if is_plain_git(&argv) && is_plain_repository(&ctx.workspace, &cwd) => {
+                Profile::GitWrite
+            }
             true => Profile::WorkspaceWrite,
         };
         let (workspace, further_roots) = (ctx.workspace.clone(), ctx.further_roots.to_vec());

@@ -13,7 +13,14 @@ const MAX_NAMED: usize = 10;
 
 /// Said to a program that wanted to change git's own files.
 const GIT_IS_READ_ONLY: &str = "[.git is read-only for commands, but for one that runs nothing but plain \
-                                git, such as `git switch -c NAME` or `git add -A && git stash`.]";
+                                git, such as `git switch -c NAME`, `git pull` or `git add -A && git stash`.]";
+
+/// Said where git was to ask another repository in a way that starts programs.
+const HTTP_ALONE: &str = "[Git in the sandbox asks other repositories only over http and https.]";
+
+/// Said where git did what it was told and could not set what it tracks.
+const SETTINGS_STAY: &str = "[Git's own files can be changed here, but its settings stay as they are: what \
+                             else it was told is done. Name the remote and the branch each time.]";
 
 /// How long a call may take whose program may run this long. The tool keeps the time itself, so that
 /// the output so far is not lost.
@@ -43,11 +50,18 @@ pub(crate) fn told(ended: Ended) -> ToolResult {
         line(&mut text, &format!("[Timed out after {} s and was ended.]", time.as_secs()));
         return ToolResult::new(ToolStatus::RetryableError, text, "TOOL_TIMEOUT");
     }
+    // A push that also sets what to track is a success all the same.
+    if text.contains("could not write config file .git/config") {
+        line(&mut text, SETTINGS_STAY);
+    }
     match code {
         Some(0) => ToolResult { exit_code: code, ..ToolResult::success(text) },
         Some(not_zero) => {
             if text.contains(".git/") && text.contains("Read-only file system") {
                 line(&mut text, GIT_IS_READ_ONLY);
+            }
+            if text.contains("transport '") && text.contains("' not allowed") {
+                line(&mut text, HTTP_ALONE);
             }
             line(&mut text, &format!("[exit code {not_zero}]"));
             ToolResult { exit_code: code, ..ToolResult::partial("COMMAND_NONZERO_EXIT", text) }
