@@ -5,6 +5,8 @@
 //! that deny, rules that ask, rules that allow; then the mode.
 
 mod check;
+mod fed;
+mod handed;
 mod programs;
 mod rules;
 mod script;
@@ -153,7 +155,10 @@ fn on_target(request: &PermissionRequest<'_>, target: Option<&ActionTarget>) -> 
         rule.effect != RuleEffect::Allow && matches!(rule.matcher, RuleMatcher::Command { .. })
     });
     if forbids_commands && script.as_ref().is_some_and(|script| !script.is_searched) {
-        return Permission::ask("there are rules about commands, and what it runs cannot be told");
+        return Permission::ask(
+            "there are rules about commands, and what it runs cannot be told: a name that is made up, or \
+             a shell's script from a file, a pipe or a variable",
+        );
     }
     if let Some(ActionTarget::Read { path, .. }) = target
         && is_secret_place(Path::new(path))

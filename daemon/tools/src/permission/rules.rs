@@ -51,7 +51,7 @@ pub(super) fn matches(matcher: &RuleMatcher, effect: RuleEffect, subject: Subjec
             match effect {
                 RuleEffect::Allow => false,
                 RuleEffect::Ask | RuleEffect::Deny => {
-                    script.commands.iter().any(|command| names(command, argv, *more))
+                    script.all_commands().any(|command| names(command, argv, *more))
                 }
             }
         }
@@ -82,8 +82,8 @@ fn names(command: &[Option<String>], argv: &[String], more: bool) -> bool {
             || rest.first().is_some_and(|word| {
                 let nested = word.as_deref().filter(|word| word.contains(char::is_whitespace));
                 nested.is_some_and(|script| {
-                    let found = Script::parse(script).commands;
-                    found.iter().any(|command| may_be(command, argv, more))
+                    let found = Script::parse(script);
+                    found.all_commands().any(|command| may_be(command, argv, more))
                 })
             })
     };

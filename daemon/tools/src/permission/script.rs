@@ -7,33 +7,49 @@
 
 use tree_sitter::{Node, Parser};
 
+use super::fed::fed;
+use super::handed::{Handed, handed, is_start_file};
+
 /// Longest script that is looked at, in bytes. A longer one is not understood.
 const MAX_SCRIPT: usize = 16 * 1024;
 
 /// Commands that are looked at. A script with more is not understood.
 const MAX_COMMANDS: usize = 200;
 
+/// Scripts in a script that are looked at, and inputs of shells. What has more is not searched.
+const MAX_INNER: usize = 50;
+
 /// What a script will run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Script {
     /// Every command in it. A word is none when the shell makes it up while it runs.
     pub(crate) commands: Vec<Vec<Option<String>>>,
+    /// Those that shells and others run which these start, with what they are given.
+    inner: Vec<Vec<Option<String>>>,
     /// These are all commands that it can run, every word is known, and it writes to no file.
     pub(crate) is_understood: bool,
     /// Commands that follow each other run only after those before have succeeded, and the last one's
     /// success is its own: they are joined by `&&` alone.
     pub(crate) is_chain: bool,
-    /// These are all commands that are named in it; others can only come from what it reads or runs.
+    /// These are all commands that are named in it, and no shell is given something that is not known;
+    /// others can only come from what programs do by themselves.
     pub(crate) is_searched: bool,
 }
 
 impl Script {
     /// A program that is started without a shell.
     pub(crate) fn of_argv(argv: &[String]) -> Self {
-        let mut script =
+        let script =
             Self { is_understood: true, is_chain: true, is_searched: true, ..Self::default() };
-        script.add(argv.iter().cloned().map(Some).collect());
-        script
+        let mut search = Search { script, left: MAX_INNER };
+        // It has no input, or what is typed, which is looked at for itself.
+        search.add(argv.iter().cloned().map(Some).collect());
+        search.script
+    }
+
+    /// The commands, and those that shells in it run.
+    pub(crate) fn all_commands(&self) -> impl Iterator<Item = &Vec<Option<String>>> {
+        self.commands.iter().chain(&self.inner)
     }
 
     /// What is typed into a terminal. It may follow what was typed before, and who reads it need not be
@@ -46,25 +62,41 @@ impl Script {
 
     /// Looks at a script.
     pub(crate) fn parse(script: &str) -> Self {
+        Search::of(script, MAX_INNER).script
+    }
+}
+
+/// Looking at a script.
+struct Search {
+    script: Script,
+    /// Scripts and inputs that may still be looked at.
+    left: usize,
+}
+
+impl Search {
+    fn of(script: &str, left: usize) -> Self {
+        let nothing = Self { script: Script::default(), left };
         if script.len() > MAX_SCRIPT || script.contains(divides_opinions) {
-            return Self::default();
+            return nothing;
         }
         let mut parser = Parser::new();
         let tree = parser
             .set_language(&tree_sitter_bash::LANGUAGE.into())
             .ok()
             .and_then(|()| parser.parse(script, None));
-        let Some(tree) = tree else { return Self::default() };
+        let Some(tree) = tree else { return nothing };
         let is_whole = !tree.root_node().has_error();
-        let mut found = Self {
+        let found = Script {
             commands: Vec::new(),
+            inner: Vec::new(),
             is_understood: is_whole,
             // Lines follow each other whatever came of those before.
             is_chain: is_whole && !script.trim().contains('\n'),
             is_searched: is_whole,
         };
-        found.walk(tree.root_node(), script);
-        found
+        let mut search = Self { script: found, left };
+        search.walk(tree.root_node(), script);
+        search
     }
 
     /// Visits every node without recursion: scripts nest as deep as they like.
@@ -100,11 +132,12 @@ impl Script {
             | "concatenation"
             | "file_descriptor" => {}
             "command" => self.command(node, script),
-            "file_redirect" => self.is_understood &= redirects_nothing(node, script),
+            "file_redirect" => self.script.is_understood &= redirects_nothing(node, script),
             kind => {
-                self.is_chain &=
+                self.script.is_searched &= !changes_what_runs(node, script);
+                self.script.is_chain &=
                     !node.is_named() && !matches!(kind, "||" | ";" | "|" | "|&" | "&" | "!");
-                self.is_understood &= !node.is_named()
+                self.script.is_understood &= !node.is_named()
                     && matches!(
                         kind,
                         "&&" | "||"
@@ -132,24 +165,91 @@ impl Script {
                 "command_name" => words.push(child.child(0).and_then(|name| literal(name, script))),
                 "file_redirect" => {}
                 "variable_assignment" | "herestring_redirect" | "heredoc_redirect" => {
-                    self.is_understood = false;
+                    self.script.is_understood = false;
                 }
                 _ => words.push(literal(child, script)),
             }
         }
-        self.add(words);
+        // What `exec` alone is given is the input of all that follows.
+        let is_exec = matches!(words.as_slice(), [Some(exec)] if exec == "exec");
+        if self.add(words) || is_exec {
+            self.feed(node, script, is_exec);
+        }
     }
 
-    /// Adds a command, and the one that it starts.
-    fn add(&mut self, words: Vec<Option<String>>) {
-        if self.commands.len() >= MAX_COMMANDS {
-            self.is_understood = false;
-            self.is_searched = false;
+    /// Adds a command, and what it hands to shells. True when one of them takes its input for a script.
+    fn add(&mut self, words: Vec<Option<String>>) -> bool {
+        if self.script.commands.len() >= MAX_COMMANDS {
+            self.script.is_understood = false;
+            self.script.is_searched = false;
+            return false;
+        }
+        self.script.is_understood &= words.iter().all(Option::is_some);
+        self.script.is_searched &= words.first().is_none_or(Option::is_some);
+        let Handed { scripts, commands, is_unknown, reads_input } = handed(&words);
+        self.script.commands.push(words);
+        self.script.is_searched &= !is_unknown;
+        for text in scripts {
+            self.inside(&text);
+        }
+        for command in commands {
+            self.add_inner(command);
+        }
+        reads_input
+    }
+
+    /// Looks at what a shell takes for its script.
+    fn feed(&mut self, command: Node<'_>, script: &str, is_exec: bool) {
+        if !self.may_look() {
             return;
         }
-        self.is_understood &= words.iter().all(Option::is_some);
-        self.is_searched &= words.first().is_none_or(Option::is_some);
-        self.commands.push(words);
+        let fed = fed(command, script);
+        self.script.is_searched &= !fed.is_unknown && (!is_exec || fed.is_nothing());
+        for text in fed.texts {
+            self.inside(&text);
+        }
+    }
+
+    /// Looks at a script in this one.
+    fn inside(&mut self, text: &str) {
+        if !self.may_look() {
+            return;
+        }
+        let Self { script, left } = Self::of(text, self.left);
+        self.left = left;
+        self.script.is_searched &= script.is_searched;
+        for command in script.commands.into_iter().chain(script.inner) {
+            self.add_inner(command);
+        }
+    }
+
+    fn add_inner(&mut self, command: Vec<Option<String>>) {
+        if self.script.inner.len() < MAX_COMMANDS {
+            self.script.inner.push(command);
+        } else {
+            self.script.is_searched = false;
+        }
+    }
+
+    /// Takes one of the looks that are left.
+    fn may_look(&mut self) -> bool {
+        let may = self.left > 0;
+        self.left = self.left.saturating_sub(1);
+        self.script.is_searched &= may;
+        may
+    }
+}
+
+/// True for what makes shells run a script of its own, and for words of a command that stand where
+/// the parser does not count them to it.
+fn changes_what_runs(node: Node<'_>, script: &str) -> bool {
+    match node.kind() {
+        "variable_assignment" => node
+            .child_by_field_name("name")
+            .and_then(|name| script.get(name.byte_range()))
+            .is_none_or(is_start_file),
+        "heredoc_redirect" => node.child_by_field_name("argument").is_some(),
+        _ => false,
     }
 }
 
@@ -159,7 +259,7 @@ fn divides_opinions(c: char) -> bool {
 }
 
 /// The text that the shell will pass on, when that is certain.
-fn literal(node: Node<'_>, script: &str) -> Option<String> {
+pub(super) fn literal(node: Node<'_>, script: &str) -> Option<String> {
     let text = node.utf8_text(script.as_bytes()).ok()?;
     match node.kind() {
         "word" | "number" => is_plain(text).then(|| text.to_owned()),

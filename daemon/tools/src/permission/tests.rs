@@ -2,6 +2,7 @@ mod hosts;
 mod later;
 mod proofs;
 mod roots;
+mod shells;
 
 use agentd_domain::{RuleScope, TimestampMs};
 use proptest::prelude::*;
