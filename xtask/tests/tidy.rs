@@ -17,6 +17,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "agentd-domain",
             "agentd-engine",
             "agentd-llm",
+            "agentd-memory",
             "agentd-proto",
             "agentd-sandbox",
             "agentd-shared",

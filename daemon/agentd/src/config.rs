@@ -6,6 +6,7 @@
 mod budget;
 mod limits;
 mod load;
+mod memory;
 mod otel;
 mod permission;
 mod roles;
@@ -18,6 +19,7 @@ mod tools;
 pub use budget::BudgetConfig;
 pub use limits::LimitsConfig;
 pub use load::{ConfigError, ConfigSource, Loaded, load};
+pub use memory::{DecaySettings, MemorySettings, SelectSettings};
 pub use otel::OtelConfig;
 pub(crate) use otel::check_endpoint;
 pub use permission::PermissionConfig;

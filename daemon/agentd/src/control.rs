@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use agentd_engine::EngineConfig;
+use agentd_memory::Memories;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -57,6 +58,7 @@ struct Inner {
     overrides: Overrides,
     config: watch::Sender<Config>,
     engine_config: watch::Sender<EngineConfig>,
+    memories: Option<Memories>,
     log_level: Option<LogLevel>,
     facts: ProcessFacts,
     notifier: Notifier,
@@ -115,6 +117,8 @@ pub struct ControlParts {
     pub config: watch::Sender<Config>,
     /// Where the engine's changes go.
     pub engine_config: watch::Sender<EngineConfig>,
+    /// Whose thresholds change with it; none: nobody's.
+    pub memories: Option<Memories>,
     /// The log level, when logging was set up by this process.
     pub log_level: Option<LogLevel>,
     /// Facts for `status`.
@@ -134,6 +138,7 @@ impl Control {
             overrides,
             config,
             engine_config,
+            memories,
             log_level,
             facts,
             notifier,
@@ -147,6 +152,7 @@ impl Control {
                 overrides,
                 config,
                 engine_config,
+                memories,
                 log_level,
                 facts,
                 notifier,
@@ -235,6 +241,9 @@ impl Control {
             });
         }
         inner.engine_config.send_replace(loaded.config.engine());
+        if let Some(memories) = &inner.memories {
+            memories.configure(loaded.config.memory.memory());
+        }
         inner.config.send_replace(loaded.config);
         models.forget();
         tracing::info!(needs_restart = needs_restart.join(", "), "configuration read again");
@@ -311,6 +320,7 @@ impl Control {
             overrides: Overrides::default(),
             config: watch::channel(Config::default()).0,
             engine_config: watch::channel(EngineConfig::default()).0,
+            memories: None,
             log_level: None,
             facts: ProcessFacts {
                 started_at_ms: 0,

@@ -38,6 +38,7 @@ use crate::remote::Listeners;
 use crate::supervisor::{Notifier, Supervisor};
 use crate::traces::Traces;
 use crate::upgrade::{Handover, Relaunch};
+use crate::upkeep::Upkeep;
 
 /// How much longer a start may take than usual, which systemd is told: a damaged store is salvaged.
 const LONG_START: Duration = Duration::from_secs(300);
@@ -119,6 +120,7 @@ pub struct Daemon {
     /// Signs of life until there are better ones.
     starting: JoinSet<()>,
     backups: Backups,
+    upkeep: Upkeep,
     metrics: Arc<Metrics>,
     traces: Traces,
 }

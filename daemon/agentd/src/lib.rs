@@ -16,6 +16,7 @@ pub mod supervisor;
 pub mod traces;
 mod undo;
 pub mod upgrade;
+mod upkeep;
 
 mod access;
 mod backups;

@@ -7,6 +7,7 @@ use agentd_engine::{AutoResume, EngineConfig, FailureLimits, TitlePolicy};
 use serde::{Deserialize, Serialize};
 
 use super::BudgetConfig;
+use super::memory::MemorySettings;
 use super::otel::OtelConfig;
 use super::permission::PermissionConfig;
 use super::roles::{Endpoints, OwnModels, RolesConfig};
@@ -50,6 +51,8 @@ pub struct Config {
     pub otel: OtelConfig,
     /// What tools may reach.
     pub tools: ToolsConfig,
+    /// What is remembered.
+    pub memory: MemorySettings,
 }
 
 /// `[provider]`: which model answers.
@@ -523,6 +526,7 @@ impl Config {
         self.permission.check()?;
         self.sandbox.check()?;
         self.tools.check()?;
+        self.memory.check()?;
         self.provider.check("provider")?;
         self.check_roles()
     }

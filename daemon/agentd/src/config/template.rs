@@ -149,6 +149,30 @@ pub const TEMPLATE: &str = r#"# agentd and its clients. Every key may be left ou
 [tools.ip_location]
 #endpoint = ""            # a service that answers with JSON; {ip} stands for the address: "https://ipwho.is/{ip}"
 
+[memory]
+#max_active = 10000       # memories that hold, of all scopes together; more are refused
+#max_critical = 15        # of a scope; a further one pushes out the oldest that is not pinned
+#merge_similarity = 0.6   # texts that share this much of their words become one memory
+#max_changes = 1000       # kept for `agentctl memory why` and `undo`
+#sweep_interval_ms = 3600000  # how often memories age and end
+
+[memory.decay]            # days; a use makes a memory more stable, and all of these longer
+#critical_days = 30.0     # then it is a high one
+#high_days = 60.0
+#medium_days = 90.0
+#low_days = 180.0         # then it is no longer told; 0: never
+#stability_days = 30.0    # after which retention of what was never used is 1/e
+#use_gain = 1.0           # what a use adds to stability when nearly all was forgotten; 0: nothing
+#max_stability_days = 360.0
+
+[memory.select]           # what is told when a turn begins
+#max = 30
+#max_critical = 10        # of these, the newest first
+#min_high = 3             # of each tier whatever their score
+#min_medium = 2
+#min_low = 1
+#max_bytes = 8192
+
 [store]
 #cache_bytes = 8388608
 #fsync = true             # also survive a power cut

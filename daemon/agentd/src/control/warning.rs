@@ -13,6 +13,8 @@ pub enum Topic {
     Sessions,
     /// Sessions that are being imported.
     Imports,
+    /// What time does to memories.
+    Memories,
     /// Where clients on other machines are served.
     Remote,
     /// Who may come in from other machines.

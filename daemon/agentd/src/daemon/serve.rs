@@ -50,6 +50,7 @@ impl Daemon {
             was_handed_over,
             starting,
             backups,
+            upkeep,
             metrics,
             traces,
         } = self;
@@ -98,6 +99,7 @@ impl Daemon {
             background.spawn(try_sandbox(programs));
         }
         let backups = background.spawn(backups.run());
+        let upkeep = background.spawn(upkeep.run());
         if let Some(metrics) = metrics_server(&config, &engine, &control, metrics).await {
             background.spawn(metrics.serve());
         }
@@ -116,6 +118,7 @@ impl Daemon {
             place.close();
         }
         backups.abort();
+        upkeep.abort();
         let stops_at = Instant::now() + limit;
         let orderly = tokio::time::timeout_at(stops_at, async {
             accepting.cancel();

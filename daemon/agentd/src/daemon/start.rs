@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use agentd_domain::{Clock, IdSource};
 use agentd_engine::{Engine, EngineDeps, RandomIds, SystemClock};
+use agentd_memory::Memories;
 use agentd_sandbox::Programs;
 use agentd_shared::paths::check_socket_path;
 use agentd_shared::{Paths, ensure_config_dir, ensure_private_dir};
@@ -29,6 +30,7 @@ use crate::submit::SubmitPath;
 use crate::supervisor::{HandedOver, Supervisor, outlast_start};
 use crate::traces::{Traces, TracesState};
 use crate::undo;
+use crate::upkeep::Upkeep;
 
 impl Daemon {
     /// Starts a daemon up to the point where clients can connect.
@@ -110,6 +112,13 @@ impl Daemon {
 
         let (undo, no_undo) = undo::open(paths.undo_dir()).await;
         warnings.extend(no_undo);
+        // The one owner of what is remembered; whoever needs it gets this handle.
+        let memories = Memories::new(
+            Arc::clone(&store),
+            Arc::clone(&clock),
+            Arc::clone(&ids),
+            loaded.config.memory.memory(),
+        );
         let (engine_config_tx, engine_config) = watch::channel(loaded.config.engine());
         let config_file = paths.config_file();
         let (config_tx, config_rx) = watch::channel(loaded.config);
@@ -151,6 +160,7 @@ impl Daemon {
             overrides,
             config: config_tx,
             engine_config: engine_config_tx,
+            memories: Some(memories.clone()),
             log_level,
             facts: ProcessFacts {
                 started_at_ms: clock.now().0,
@@ -169,6 +179,11 @@ impl Daemon {
             store: Arc::clone(&store),
             dir: paths.backups_dir(),
             clock: Arc::clone(&clock),
+            config: config_rx.clone(),
+            control: control.clone(),
+        };
+        let upkeep = Upkeep {
+            memories: memories.clone(),
             config: config_rx.clone(),
             control: control.clone(),
         };
@@ -238,6 +253,7 @@ impl Daemon {
             was_handed_over,
             starting,
             backups,
+            upkeep,
             metrics,
             traces,
         })
