@@ -25,7 +25,17 @@ const EDGES: &[(&str, &[&str])] = &[
             "agentd-tools",
         ],
     ),
-    ("agentd-engine", &["agentd-domain", "agentd-llm", "agentd-store", "agentd-tools"]),
+    (
+        "agentd-engine",
+        &[
+            "agentd-domain",
+            "agentd-llm",
+            "agentd-memory",
+            "agentd-search",
+            "agentd-store",
+            "agentd-tools",
+        ],
+    ),
     ("agentd-llm", &["agentd-domain"]),
     ("agentd-memory", &["agentd-domain", "agentd-search", "agentd-store"]),
     ("agentd-search", &["agentd-domain"]),

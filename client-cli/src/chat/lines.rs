@@ -77,6 +77,18 @@ impl std::ops::Deref for Line {
     }
 }
 
+fn memories_told(told: &v1::MemoriesTold) -> String {
+    let v1::MemoriesTold { told, withdrawn, known, text: _ } = told;
+    let mut parts = Vec::new();
+    if !told.is_empty() {
+        parts.push(format!("told the model {} of {known} memories", told.len()));
+    }
+    if !withdrawn.is_empty() {
+        parts.push(format!("took back {}", withdrawn.len()));
+    }
+    format!("◆ {}", parts.join(", "))
+}
+
 fn line(tone: Tone, text: String) -> Line {
     Line { tone, text }
 }
@@ -139,6 +151,7 @@ pub(crate) fn notes(event: &v1::Event, me: &str) -> Option<Line> {
         Body::PlanChanged(changed) => {
             line(Tone::Dim, plan::plan(&changed.plan.clone().unwrap_or_default()))
         }
+        Body::MemoriesTold(told) => line(Tone::Dim, memories_told(told)),
         Body::PermissionModeChanged(changed) => line(
             Tone::Dim,
             format!(

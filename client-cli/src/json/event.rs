@@ -98,6 +98,12 @@ enum Body<'a> {
     },
     TodoListChanged(Option<TodoView<'a>>),
     PlanChanged(Option<PlanView<'a>>),
+    MemoriesTold {
+        memory_ids: Vec<&'a str>,
+        withdrawn: &'a [String],
+        known: u64,
+        text: &'a str,
+    },
     TurnSuspended {
         reason: String,
     },
@@ -271,6 +277,14 @@ impl<'a> From<&'a Wire> for Body<'a> {
                 Self::TodoListChanged(view(list.as_ref()))
             }
             Wire::PlanChanged(v1::PlanChanged { plan }) => Self::PlanChanged(view(plan.as_ref())),
+            Wire::MemoriesTold(v1::MemoriesTold { told, withdrawn, known, text }) => {
+                Self::MemoriesTold {
+                    memory_ids: told.iter().map(|told| told.memory_id.as_str()).collect(),
+                    withdrawn,
+                    known: *known,
+                    text,
+                }
+            }
             Wire::TurnSuspended(v1::TurnSuspended { reason }) => {
                 Self::TurnSuspended { reason: super::suspend_reason(*reason) }
             }

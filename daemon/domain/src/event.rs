@@ -14,9 +14,9 @@ use self::record::{BodyOfKind, Record};
 use crate::{
     Action, ApprovalRequested, ApprovalResolved, Author, CallId, CallMetrics, ClientMessageId,
     Cost, Effort, EffortChoice, ErrorReport, Evidence, ForkOrigin, InterruptReason, ItemId,
-    NativeBlocks, PermissionMode, PermissionModeChanged, PermissionRuleRevoked, Plan, Priority,
-    QuestionId, QuestionKind, Seq, SuspendReason, TimestampMs, TodoList, ToolCall, ToolEffect,
-    ToolImage, ToolResult, ToolStatus, TurnEnd, TurnId, Usage, UsagePurpose, WorkMode,
+    MemoryId, NativeBlocks, PermissionMode, PermissionModeChanged, PermissionRuleRevoked, Plan,
+    Priority, QuestionId, QuestionKind, Seq, SuspendReason, TimestampMs, TodoList, ToolCall,
+    ToolEffect, ToolImage, ToolResult, ToolStatus, TurnEnd, TurnId, Usage, UsagePurpose, WorkMode,
     WorkModeChanged,
 };
 
@@ -192,6 +192,7 @@ bodies! {
     MessageExpired => "message_expired",
     TodoListChanged => "todo_list_changed",
     PlanChanged => "plan_changed",
+    MemoriesTold => "memories_told",
     ApprovalRequested => "approval_requested",
     ApprovalResolved => "approval_resolved",
     PermissionModeChanged => "permission_mode_changed",
@@ -579,6 +580,29 @@ pub struct TodoListChanged {
 pub struct PlanChanged {
     /// The whole plan; without steps when it was given up.
     pub plan: Plan,
+}
+
+/// The model was told of memories. They stay in the conversation as long as the turn does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoriesTold {
+    /// Which, in the order in which they were told.
+    pub told: Vec<ToldMemory>,
+    /// Those told earlier of which the model was told that they hold no longer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub withdrawn: Vec<MemoryId>,
+    /// How many could have been told.
+    pub known: u64,
+    /// What the model read.
+    pub text: String,
+}
+
+/// A memory as it was told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToldMemory {
+    /// Which.
+    pub id: MemoryId,
+    /// In which revision.
+    pub revision: u32,
 }
 
 /// The turn waits for an answer from any attached terminal.

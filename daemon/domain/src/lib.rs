@@ -39,19 +39,19 @@ pub use effort::{Effort, EffortChoice, EffortError};
 pub use error::{ErrorKind, ErrorReport};
 pub use event::{
     AssistantMessage, AttemptRestarted, Completeness, ContextTrimmed, DecodeEventError, Delivery,
-    EffortChanged, Event, EventBody, MessageAccepted, MessageExpired, MessageWithdrawn,
-    MessagesDelivered, ModelChanged, Notice, NoticeLevel, PlanChanged, QuestionAnswered,
-    QuestionAsked, SessionCreated, SessionRenamed, TitleSource, TodoListChanged, ToolCallFinished,
-    ToolCallStarted, TurnCompleted, TurnFailed, TurnInterrupted, TurnResumed, TurnStarted,
-    TurnSuspended, UnknownEvent, UsageRecorded,
+    EffortChanged, Event, EventBody, MemoriesTold, MessageAccepted, MessageExpired,
+    MessageWithdrawn, MessagesDelivered, ModelChanged, Notice, NoticeLevel, PlanChanged,
+    QuestionAnswered, QuestionAsked, SessionCreated, SessionRenamed, TitleSource, TodoListChanged,
+    ToldMemory, ToolCallFinished, ToolCallStarted, TurnCompleted, TurnFailed, TurnInterrupted,
+    TurnResumed, TurnStarted, TurnSuspended, UnknownEvent, UsageRecorded,
 };
 pub use id::{
     ApprovalId, CallId, ClientMessageId, IdError, ItemId, MemoryChangeId, MemoryId, QuestionId,
     Seq, SessionId, TurnId,
 };
 pub use memory::{
-    Memory, MemoryAuthor, MemoryCategory, MemoryChange, MemoryChangeKind, MemoryEdit, MemoryOrigin,
-    MemoryPriority, MemoryScope, MemoryStatus, MemoryUse,
+    Memory, MemoryAuthor, MemoryCategory, MemoryChange, MemoryChangeKind, MemoryCommand,
+    MemoryEdit, MemoryOrigin, MemoryPriority, MemoryReach, MemoryScope, MemoryStatus, MemoryUse,
 };
 pub use native::NativeBlocks;
 pub use permission::{

@@ -306,3 +306,60 @@ impl MemoryEdit {
         self.after.as_ref().or(self.before.as_ref()).map(|memory| memory.id)
     }
 }
+
+/// Where a memory that a model brings is told.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum MemoryReach {
+    /// In the sessions of this workspace.
+    Workspace,
+    /// In all sessions.
+    #[default]
+    Everywhere,
+}
+
+/// What a call asks of the memories.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MemoryCommand {
+    /// Something is to be remembered.
+    Add {
+        /// What.
+        content: String,
+        /// Its kind.
+        category: MemoryCategory,
+        /// Its tier; none: by its kind.
+        priority: Option<MemoryPriority>,
+        /// 1 to 5; none: the usual.
+        importance: Option<u8>,
+        /// Words to find it by.
+        tags: Vec<String>,
+        /// Where it is told.
+        reach: MemoryReach,
+        /// When it ends, or is due.
+        expires_at: Option<TimestampMs>,
+    },
+    /// What is known of this?
+    Search {
+        /// Words.
+        text: String,
+    },
+    /// What is known at all?
+    List,
+    /// A memory is to say something else from now on.
+    Update {
+        /// Its id, or the end of it.
+        id: String,
+        /// What it says now; none: the same.
+        content: Option<String>,
+        /// Its tier; none: the same.
+        priority: Option<MemoryPriority>,
+        /// 1 to 5; none: the same.
+        importance: Option<u8>,
+        /// When it ends, or is due; none: the same.
+        expires_at: Option<TimestampMs>,
+    },
+    /// A memory holds no longer.
+    Forget {
+        /// Its id, or the end of it.
+        id: String,
+    },
+}

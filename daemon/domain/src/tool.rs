@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CallId, PlanCommand, TodoList};
+use crate::{CallId, MemoryCommand, PlanCommand, TodoList};
 
 /// A request of the model to run a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -180,6 +180,8 @@ pub enum SessionRequest {
     Todo(TodoList),
     /// Something is to become of its plan.
     Plan(PlanCommand),
+    /// Something is to be remembered, or asked of what is.
+    Memory(MemoryCommand),
 }
 
 /// What a tool gives back.

@@ -10,6 +10,7 @@ use agentd_domain::{
     ApprovalRequested, Author, Clock, Effort, Event, IdSource, ItemId, PermissionMode, QuestionId,
     Seq, SessionCreated, SessionId, SessionRecord, Title, TurnId, WorkMode,
 };
+use agentd_memory::Memories;
 use agentd_store::{
     Batch, CommitError, CrashPoints, Page, PageLimit, SessionCursor, SessionPage, Store, Write,
 };
@@ -56,6 +57,8 @@ pub struct EngineDeps {
     pub config: watch::Receiver<EngineConfig>,
     /// Points at which tests kill the process.
     pub crash_points: CrashPoints,
+    /// What holds from one session to the next.
+    pub memories: Memories,
     /// Where copies of what changes replace are kept; none: in memory while a session is loaded.
     pub undo: Option<Arc<UndoCopies>>,
 }
@@ -129,7 +132,8 @@ pub struct OpenApproval {
 impl Engine {
     /// Makes an engine. Call [`Self::resume_unfinished`] before anybody else uses it.
     pub fn new(deps: EngineDeps) -> Self {
-        let EngineDeps { store, models, tools, clock, ids, config, crash_points, undo } = deps;
+        let EngineDeps { store, models, tools, clock, ids, config, crash_points, memories, undo } =
+            deps;
         let tasks = Tasks::new();
         let slots = TurnSlots::new(config.clone());
         let spending = Arc::new(Spending::new(Arc::clone(&clock), config.clone()));
@@ -141,6 +145,7 @@ impl Engine {
             ids,
             config,
             crash_points,
+            memories,
             undo,
             tasks,
             slots,

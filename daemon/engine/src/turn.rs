@@ -15,6 +15,8 @@ mod overflow;
 mod people;
 mod plans;
 mod prompt;
+mod recall;
+mod remember;
 mod times;
 
 use std::sync::Arc;
@@ -164,10 +166,14 @@ pub(crate) async fn run(task: TurnTask, slot: SlotRequest) -> TurnOutcome {
 async fn stages(mut task: TurnTask) -> Result<TurnOutcome, Ended> {
     let model = task.find_model().await?;
     let resume = task.resume.take();
-    if resume.is_none() {
+    let is_new = resume.is_none();
+    if is_new {
         task.start(&model).await?;
     }
     let mut conversation = task.build_context(&model).await?;
+    if is_new {
+        task.recall(&model, &mut conversation).await?;
+    }
     let mut rounds = task.rounds;
     let mut acts = act::Acts::default();
     if let Some(open_calls) = resume {
@@ -185,6 +191,7 @@ async fn stages(mut task: TurnTask) -> Result<TurnOutcome, Ended> {
         rounds += 1;
         task.times.round();
         if answer.calls.is_empty() {
+            task.note_answer(&conversation, answer.text());
             return Ok(TurnOutcome::Completed {
                 end: answer.end,
                 last: answer.events(),

@@ -24,4 +24,4 @@ pub use error::MemoryError;
 pub use memories::{Counts, Found, Memories};
 pub use new_memory::{MemoryPatch, NewMemory, Vouched};
 pub use select::{Because, Chosen};
-pub use told::{told, told_line};
+pub use told::{id_end, told, told_line, told_withdrawn};

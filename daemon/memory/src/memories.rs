@@ -199,6 +199,44 @@ impl Memories {
         self.put(alone, records).await
     }
 
+    /// Notes which of the memories that a model knew went into its answer: those of which it repeats
+    /// half of the words, two at least.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn note_answer(&self, known: &[MemoryId], answer: &str) -> Result<(), MemoryError> {
+        self.load().await?;
+        let answer = agentd_search::keywords(answer);
+        let used: Vec<MemoryId> = self.read(|book| {
+            let is_used = |id: &&MemoryId| {
+                book.get(**id).is_some_and(|memory| {
+                    let words = agentd_search::keywords(&memory.content);
+                    let repeated = words.intersection(&answer).count();
+                    repeated >= 2 && repeated * 2 >= words.len()
+                })
+            };
+            known.iter().filter(is_used).copied().collect()
+        });
+        if used.is_empty() { Ok(()) } else { self.used(&used).await }
+    }
+
+    /// Those of these memories that do not hold.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn no_longer_hold(
+        &self,
+        ids: impl IntoIterator<Item = MemoryId>,
+    ) -> Result<Vec<MemoryId>, MemoryError> {
+        self.load().await?;
+        Ok(self.read(|book| {
+            let holds = |id: &MemoryId| book.get(*id).is_some_and(Memory::is_active);
+            let mut gone: Vec<MemoryId> = ids.into_iter().filter(|id| !holds(id)).collect();
+            gone.sort_unstable();
+            gone
+        }))
+    }
+
     /// Notes that a model was told of memories.
     ///
     /// # Errors
@@ -211,6 +249,7 @@ impl Memories {
     }
 
     /// What is told when `said` was said last in a session with these scopes, and how many hold there.
+    /// `max_bytes` of contents at most, and what the configuration says.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -218,10 +257,12 @@ impl Memories {
         &self,
         scopes: &[MemoryScope],
         said: &str,
+        max_bytes: usize,
     ) -> Result<(Vec<(Memory, Chosen)>, usize), MemoryError> {
         self.load().await?;
         let now = self.0.clock.now();
-        let config = self.config().select;
+        let mut config = self.config().select;
+        config.max_bytes = config.max_bytes.min(max_bytes);
         Ok(self.read(|book| {
             let chosen = book.select(scopes, said, now, &config);
             let chosen = chosen.into_iter().filter_map(|it| Some((book.get(it.id)?.clone(), it)));

@@ -1,6 +1,6 @@
 //! How memories are told to a model (spec b.10).
 
-use agentd_domain::{Memory, MemoryCategory, MemoryPriority};
+use agentd_domain::{Memory, MemoryCategory, MemoryId, MemoryPriority};
 
 /// Characters of an id's end by which the model may name a memory.
 const ID_END: usize = 8;
@@ -20,6 +20,15 @@ pub fn told<'a>(memories: impl IntoIterator<Item = &'a Memory>, known: usize) ->
     )
 }
 
+/// Takes back what was told; empty without memories.
+pub fn told_withdrawn(ids: &[MemoryId]) -> String {
+    if ids.is_empty() {
+        return String::new();
+    }
+    let ends: Vec<String> = ids.iter().map(|id| id_end(*id)).collect();
+    format!("[No longer holds, and is not to be followed: [{}]]", ends.join("], ["))
+}
+
 /// One memory as a line, with the end of its id.
 pub fn told_line(memory: &Memory) -> String {
     let mark = match (memory.priority, memory.category) {
@@ -33,9 +42,13 @@ pub fn told_line(memory: &Memory) -> String {
         _ => "📎".to_owned(),
     };
     let text = memory.content.lines().map(str::trim).collect::<Vec<_>>().join(" / ");
-    let id = memory.id.to_string();
-    let end = id.get(id.len().saturating_sub(ID_END)..).unwrap_or(&id);
-    format!("{mark} {text} [{end}]")
+    format!("{mark} {text} [{}]", id_end(memory.id))
+}
+
+/// The end of an id, by which people and models may name a memory.
+pub fn id_end(id: MemoryId) -> String {
+    let id = id.to_string();
+    id.get(id.len().saturating_sub(ID_END)..).unwrap_or(&id).to_owned()
 }
 
 fn utc(at_ms: i64) -> String {

@@ -19,6 +19,7 @@ use crate::fs::{
     grep_files::GrepFiles, list_dir::ListDir, read_file::ReadFile, undo_edit::UndoEdit,
     write_file::WriteFile,
 };
+use crate::memory::manage_memory::ManageMemory;
 use crate::net::{
     NetSettings, fetch_url::FetchUrl, ip_location::IpLocation, render_page::RenderPage,
     search_web::SearchWeb, weather::Weather,
@@ -60,6 +61,7 @@ pub(crate) fn tools(settings: BuiltinSettings) -> Vec<Arc<dyn Tool>> {
         tool(ListArchive { protected: protected.clone() }),
         tool(ListDir { protected: protected.clone() }),
         tool(LunarDate),
+        tool(ManageMemory),
         tool(ManagePlan),
         tool(ManageTodoList),
         tool(Notify { surroundings: Surroundings::of_process() }),

@@ -16,6 +16,7 @@ mod dev;
 mod dialogue;
 mod fs;
 mod live_output;
+mod memory;
 mod nearest;
 mod net;
 mod old_names;

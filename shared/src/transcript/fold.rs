@@ -35,6 +35,10 @@ impl Transcript {
                 self.note(event, NoteKind::PlanChanged { plan });
                 Change::Session
             }
+            Body::MemoriesTold(told) => {
+                self.note(event, NoteKind::MemoriesTold { told: told.clone() });
+                Change::Session
+            }
             Body::PermissionModeChanged(changed) => {
                 let (mode, by) = (changed.mode(), changed.by.clone());
                 self.permission_mode = mode;

@@ -282,6 +282,11 @@ pub enum NoteKind {
         /// The whole plan.
         plan: v1::Plan,
     },
+    /// The model was told of memories.
+    MemoriesTold {
+        /// Which.
+        told: v1::MemoriesTold,
+    },
     /// Another permission mode from the next call on.
     PermissionModeChanged {
         /// The mode.

@@ -212,6 +212,7 @@ impl Daemon {
             ids,
             config: engine_config,
             crash_points,
+            memories,
             undo,
         });
         let context = Arc::new(Context {

@@ -61,6 +61,7 @@ pub(crate) fn kind(body: &Body) -> &'static str {
         Body::MessageExpired(_) => "expired",
         Body::TodoListChanged(_) => "todo",
         Body::PlanChanged(_) => "plan",
+        Body::MemoriesTold(_) => "memories",
         Body::Unknown(_) => "unknown",
         Body::ItemDelta(_) => "delta",
         Body::Presence(_) => "presence",

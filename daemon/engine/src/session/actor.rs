@@ -21,6 +21,7 @@ use std::time::Duration;
 use agentd_domain::{
     ApprovalId, Author, Clock, IdSource, InterruptReason, QuestionId, Seq, SessionId, Title, TurnId,
 };
+use agentd_memory::Memories;
 use agentd_store::{CrashPoints, Store, Write};
 use agentd_tools::{Answer, FileChanges, FileLedger, Registry, UndoCopies};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -63,6 +64,7 @@ pub(crate) struct SessionDeps {
     pub(crate) ids: Arc<dyn IdSource>,
     pub(crate) config: watch::Receiver<EngineConfig>,
     pub(crate) crash_points: CrashPoints,
+    pub(crate) memories: Memories,
     /// Where copies of what changes replace are kept.
     pub(crate) undo: Option<Arc<UndoCopies>>,
     pub(crate) tasks: Tasks,

@@ -307,7 +307,10 @@ impl SessionState {
             EventBody::TodoListChanged(changed) => self.todo.clone_from(&changed.list),
             EventBody::PlanChanged(changed) => plans::changed(self, &changed.plan),
             EventBody::ContextTrimmed(trimmed) => self.context_from = trimmed.first_kept_seq,
-            EventBody::AttemptRestarted(_) | EventBody::Notice(_) | EventBody::Unknown(_) => {}
+            EventBody::AttemptRestarted(_)
+            | EventBody::MemoriesTold(_)
+            | EventBody::Notice(_)
+            | EventBody::Unknown(_) => {}
         }
         self.record.queued_messages = u32::try_from(self.queue.len()).unwrap_or(u32::MAX);
         self.record.status = match &self.turn {
@@ -365,6 +368,7 @@ impl SessionState {
                 | EventBody::ContextTrimmed(_)
                 | EventBody::TodoListChanged(_)
                 | EventBody::PlanChanged(_)
+                | EventBody::MemoriesTold(_)
                 | EventBody::Notice(_)
                 | EventBody::ApprovalRequested(_)
                 | EventBody::ApprovalResolved(_)

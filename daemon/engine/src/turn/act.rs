@@ -201,6 +201,10 @@ impl CallHost for TurnHost<'_> {
             Some(SessionRequest::Plan(command)) => {
                 self.task.plan(command, &mut finished).await?.map(EventBody::from)
             }
+            Some(SessionRequest::Memory(command)) => {
+                self.task.remember(command, self.conversation, &mut finished).await;
+                None
+            }
             None => None,
         };
         let verdict = self.guard.note(&call.name, &call.arguments_json, &finished.output);

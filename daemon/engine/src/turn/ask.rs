@@ -64,6 +64,11 @@ impl Answer {
         vec![message.into()]
     }
 
+    /// What it says.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The calls to run.
     pub(super) fn open_calls(&self) -> Vec<OpenCall> {
         self.calls

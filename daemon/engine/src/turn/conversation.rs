@@ -8,7 +8,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use agentd_domain::{
-    CallId, Completeness, Event, EventBody, ItemId, Seq, ToolImage, TurnId, cut_head_tail,
+    CallId, Completeness, Event, EventBody, ItemId, MemoriesTold, MemoryId, Seq, ToldMemory,
+    ToolImage, TurnId, cut_head_tail,
 };
 use agentd_llm::{Image, Message, estimate_message_tokens, estimate_tokens};
 
@@ -64,6 +65,11 @@ struct TurnMessages {
     calls: Vec<(CallId, String, Option<String>)>,
     /// Pictures that their results hold.
     images: Vec<Image>,
+    /// Where in `messages` the users' own are; the others in their role are ours.
+    said: Vec<usize>,
+    /// The memories that it was told, and those that were taken back.
+    told: Vec<ToldMemory>,
+    withdrawn: Vec<MemoryId>,
     /// Text that broke off; it counts only when nothing replaces it.
     broken_off: Option<(String, String)>,
 }
@@ -124,10 +130,13 @@ impl Conversation {
             tokens: 0,
             calls: Vec::new(),
             images: Vec::new(),
+            said: Vec::new(),
+            told: Vec::new(),
+            withdrawn: Vec::new(),
             broken_off: None,
         };
         for (_seq, text) in inputs {
-            turn.push_user(&text);
+            turn.push_said(&text);
         }
         self.turns.push(turn);
     }
@@ -143,8 +152,31 @@ impl Conversation {
     pub(crate) fn push_user(&mut self, text: &str) {
         if let Some(turn) = self.turns.last_mut() {
             turn.close_calls();
-            turn.push_user(text);
+            turn.push_said(text);
         }
+    }
+
+    /// What users have said in the newest turn.
+    pub(crate) fn said_last(&self) -> String {
+        let turn = self.turns.last();
+        turn.map(|turn| turn.said().collect::<Vec<_>>().join("\n")).unwrap_or_default()
+    }
+
+    /// What users have said, as far as it is here.
+    pub(crate) fn said(&self) -> String {
+        self.turns.iter().flat_map(TurnMessages::said).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The memories that the model knows, each in the revision that it was told last.
+    pub(crate) fn told_memories(&self) -> HashMap<MemoryId, u32> {
+        let mut told = HashMap::new();
+        for turn in &self.turns {
+            for id in &turn.withdrawn {
+                told.remove(id);
+            }
+            told.extend(turn.told.iter().map(|told| (told.id, told.revision)));
+        }
+        told
     }
 
     /// Folds in one step of a turn. Steps of turns that are not here are passed over.
@@ -188,6 +220,11 @@ impl Conversation {
                 if turn.calls.iter().all(|(_, _, output)| output.is_some()) {
                     turn.close_calls();
                 }
+            }
+            EventBody::MemoriesTold(MemoriesTold { told, withdrawn, known: _, text }) => {
+                turn.push_user(text);
+                turn.told.extend(told);
+                turn.withdrawn.extend(withdrawn);
             }
             EventBody::AttemptRestarted(_) | EventBody::TurnResumed(_) => turn.broken_off = None,
             EventBody::TurnCompleted(_)
@@ -283,6 +320,21 @@ impl TurnMessages {
         if !text.trim().is_empty() {
             self.push(Message::user(text));
         }
+    }
+
+    /// The same for what a user said in their own words.
+    fn push_said(&mut self, text: &str) {
+        if !text.trim().is_empty() {
+            self.said.push(self.messages.len());
+            self.push_user(text);
+        }
+    }
+
+    fn said(&self) -> impl Iterator<Item = &str> {
+        self.said.iter().filter_map(|at| match self.messages.get(*at) {
+            Some(Message::User { text, .. }) => Some(text.as_str()),
+            _ => None,
+        })
     }
 
     /// Gives every call its one result.

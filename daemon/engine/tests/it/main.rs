@@ -17,6 +17,7 @@ mod faults;
 mod histories;
 mod input;
 mod lifecycle;
+mod memories;
 mod native;
 mod overflow;
 mod permissions;

@@ -33,6 +33,7 @@ pub(crate) struct FaultyStore {
     commits: watch::Sender<Commits>,
     reads_stall: watch::Sender<bool>,
     rules_are_damaged: watch::Sender<bool>,
+    memories_are_closed: watch::Sender<bool>,
     /// Snapshots that were written.
     pub(crate) snapshots: Mutex<Vec<Snapshot>>,
     /// Partial texts that were written.
@@ -50,6 +51,7 @@ impl FaultyStore {
             commits: watch::Sender::new(Commits::Work),
             reads_stall: watch::Sender::new(false),
             rules_are_damaged: watch::Sender::new(false),
+            memories_are_closed: watch::Sender::new(false),
             snapshots: Mutex::default(),
             partials: Mutex::default(),
             reads: Mutex::default(),
@@ -64,6 +66,11 @@ impl FaultyStore {
     /// Lets the rules be unreadable, or not.
     pub(crate) fn damage_rules(&self, damaged: bool) {
         self.rules_are_damaged.send_replace(damaged);
+    }
+
+    /// Lets memories be unreadable, or not.
+    pub(crate) fn close_memories(&self, closed: bool) {
+        self.memories_are_closed.send_replace(closed);
     }
 
     /// Lets reads of the log wait, or go on.
@@ -141,6 +148,9 @@ impl Store for FaultyStore {
         after: Option<MemoryId>,
         limit: usize,
     ) -> Result<Vec<Memory>, ReadError> {
+        if *self.memories_are_closed.borrow() {
+            return Err(ReadError::Closed);
+        }
         self.inner.memories(after, limit).await
     }
 

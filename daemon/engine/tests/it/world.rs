@@ -21,6 +21,7 @@ use agentd_llm::{
     AssembledCall, Catalogue, Completion, Finish, InfoSource, LlmError, ModelInfo, Price, Prices,
     Provider, Request, ResponseStream, StreamPart,
 };
+use agentd_memory::{Memories, MemoryConfig};
 use agentd_store::{CrashPoints, PageLimit, Store};
 use agentd_tools::Registry;
 use async_trait::async_trait;
@@ -253,6 +254,8 @@ pub(crate) struct World {
     pub(crate) models: Arc<Models>,
     pub(crate) config: watch::Sender<EngineConfig>,
     pub(crate) tools: Registry,
+    /// What is remembered. All engines of the world share it.
+    pub(crate) memories: Memories,
     clock: Arc<TestClock>,
     ids: Arc<Counter>,
     messages: AtomicU64,
@@ -272,8 +275,18 @@ impl World {
             permission_mode: PermissionMode::Full,
             ..EngineConfig::default()
         };
+        let store = Arc::new(FaultyStore::new());
+        let clock = Arc::new(TestClock(Instant::now()));
+        let ids = Arc::<Counter>::default();
+        let memories = Memories::new(
+            Arc::<FaultyStore>::clone(&store),
+            Arc::<TestClock>::clone(&clock),
+            Arc::<Counter>::clone(&ids),
+            MemoryConfig::default(),
+        );
         Self {
-            store: Arc::new(FaultyStore::new()),
+            store,
+            memories,
             models: Arc::new(Models {
                 stack: stack(&provider, fallbacks),
                 before: Mutex::default(),
@@ -285,8 +298,8 @@ impl World {
             provider,
             config: watch::Sender::new(config),
             tools: Registry::new(),
-            clock: Arc::new(TestClock(Instant::now())),
-            ids: Arc::default(),
+            clock,
+            ids,
             messages: AtomicU64::new(0),
         }
     }
@@ -319,6 +332,7 @@ impl World {
             ids: Arc::<Counter>::clone(&self.ids),
             config: self.config.subscribe(),
             crash_points,
+            memories: self.memories.clone(),
             undo: None,
         })
     }

@@ -61,7 +61,8 @@ impl World {
     }
 
     async fn told(&self, said: &str) -> Vec<String> {
-        let (told, _known) = self.memories.select(&[MemoryScope::User], said).await.unwrap();
+        let (told, _known) =
+            self.memories.select(&[MemoryScope::User], said, usize::MAX).await.unwrap();
         told.into_iter().map(|(memory, _)| memory.content).collect()
     }
 }

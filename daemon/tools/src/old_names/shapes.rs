@@ -1,5 +1,6 @@
 //! Arguments that are put together anew for the tool that does the same here.
 
+use agentd_domain::MemoryPriority;
 use serde_json::{Map, Value, json};
 
 type Arguments = Map<String, Value>;
@@ -197,6 +198,35 @@ pub(super) fn question(arguments: &mut Arguments) -> Shaped {
     }
     keep(arguments, &["question", "options", "default", "timeout_s"]);
     Ok("ask_user")
+}
+
+/// Long-term memory. Priorities were numbers.
+pub(super) fn memory(arguments: &mut Arguments) -> Shaped {
+    let action = text(arguments, "action").unwrap_or_default();
+    if let Some(level) = arguments.remove("priority") {
+        let level = level.as_u64().and_then(|level| u8::try_from(level).ok());
+        let priority = level.and_then(MemoryPriority::of_level);
+        let priority = priority.ok_or("priority is critical, high, medium or low")?;
+        arguments.insert("priority".to_owned(), priority.name().into());
+    }
+    if let Some(until) = arguments.remove("expires_at") {
+        arguments.insert("until".to_owned(), until);
+    }
+    if let Some(Value::String(tags)) = arguments.remove("tags") {
+        let tags = tags.split(',').map(str::trim).filter(|tag| !tag.is_empty());
+        arguments.insert("tags".to_owned(), tags.collect::<Vec<_>>().into());
+    }
+    let fields: &[&str] = match action.as_str() {
+        "add" => &["content", "category", "priority", "importance", "until", "tags"],
+        "list" => &[],
+        "search" | "semantic_search" => &["query"],
+        "forget" => &["id"],
+        _ => return Err("manage_memory adds, searches, lists, updates and forgets".to_owned()),
+    };
+    keep(arguments, fields);
+    let action = if action == "semantic_search" { "search".to_owned() } else { action };
+    arguments.insert("action".to_owned(), action.into());
+    Ok("manage_memory")
 }
 
 /// The project's tests.

@@ -5,7 +5,8 @@ use super::shapes;
 
 const NO_EVOLUTION: &str = "this daemon does not change its own tools, prompts or code";
 const NO_DESKTOP: &str = "this daemon has no desktop: pages are read with fetch_url";
-const NO_MEMORY: &str = "there is no memory beyond the session; what should stay goes into a file";
+const NO_NOTES: &str =
+    "manage_memory keeps what should hold; longer notes go into files of the workspace";
 const NO_KNOWLEDGE: &str =
     "there is no index of the workspace: grep_files and glob_files search it as it is";
 const OTHER_PLANS: &str = "manage_plan keeps a plan (create, begin, done, fail, replan, show, drop); find_tools describes it";
@@ -49,7 +50,7 @@ pub(crate) const OLD_NAMES: &[(&str, Meaning)] = &[
     ),
     ("toolkit_input", Nothing(NO_DESKTOP)),
     ("toolkit_js_fetch", Nothing("render_page opens pages with their scripts")),
-    ("toolkit_kb", Nothing(NO_MEMORY)),
+    ("toolkit_kb", Nothing(NO_NOTES)),
     ("toolkit_list_provider_models", Nothing(NO_SETTINGS)),
     (
         "toolkit_lsp",
@@ -57,7 +58,7 @@ pub(crate) const OLD_NAMES: &[(&str, Meaning)] = &[
     ),
     ("toolkit_lunar", Depends(shapes::lunar)),
     ("toolkit_mcp", Nothing("there are no tools of MCP servers")),
-    ("toolkit_memory", Nothing(NO_MEMORY)),
+    ("toolkit_memory", Depends(shapes::memory)),
     ("toolkit_mode", Nothing("modes are the user's: /mode and /work")),
     ("toolkit_notify", Depends(shapes::notify)),
     ("toolkit_ocr", Depends(shapes::ocr)),

@@ -146,6 +146,13 @@ fn arguments_of_old_are_those_of_today() {
     let today = json!({"items": [{"label": "a"}, {"label": "b", "status": "running"}]});
     check("toolkit_todo", &todo, "manage_todo_list", &today);
     check("toolkit_todo", &json!({"action": "clear"}), "manage_todo_list", &json!({"items": []}));
+    let note =
+        json!({"action": "add", "content": "a", "priority": 1, "tags": "x, y", "max_chars": 4000});
+    let today = json!({"action": "add", "content": "a", "priority": "high", "tags": ["x", "y"]});
+    check("toolkit_memory", &note, "manage_memory", &today);
+    let look = json!({"action": "semantic_search", "query": "a", "top_k": 10});
+    let today = json!({"action": "search", "query": "a"});
+    check("toolkit_memory", &look, "manage_memory", &today);
     let lunar = json!({"date_str": "2025-06-01,L", "action": "lunar_to_solar"});
     let today = json!({"date": "2025-06-01,L", "is_lunar": true});
     check("toolkit_lunar", &lunar, "lunar_date", &today);
@@ -174,6 +181,7 @@ fn what_an_old_call_means_is_not_guessed() {
     refused("toolkit_exec", json!({"action": "batch", "commands": ["ls"]}));
     refused("toolkit_search", json!({"query": "a", "search_type": "github"}));
     refused("toolkit_todo", json!({"action": "check", "index": 1}));
+    refused("toolkit_memory", json!({"action": "auto_extract"}));
     refused("toolkit_diff", json!({"action": "apply"}));
     // Under both names it is not clear which is meant.
     refused("read_file", json!({"path": "a", "filePath": "b"}));

@@ -2,10 +2,10 @@
 
 use agentd_domain::{
     AssistantMessage, AttemptRestarted, ContextTrimmed, EffortChanged, Event, EventBody,
-    MessageAccepted, MessageExpired, MessageWithdrawn, MessagesDelivered, ModelChanged, Notice,
-    PermissionModeChanged, PermissionRuleRevoked, QuestionAnswered, SessionCreated, SessionRenamed,
-    TurnCompleted, TurnFailed, TurnInterrupted, TurnResumed, TurnStarted, TurnSuspended,
-    UnknownEvent, UsageRecorded, WorkModeChanged,
+    MemoriesTold, MessageAccepted, MessageExpired, MessageWithdrawn, MessagesDelivered,
+    ModelChanged, Notice, PermissionModeChanged, PermissionRuleRevoked, QuestionAnswered,
+    SessionCreated, SessionRenamed, ToldMemory, TurnCompleted, TurnFailed, TurnInterrupted,
+    TurnResumed, TurnStarted, TurnSuspended, UnknownEvent, UsageRecorded, WorkModeChanged,
 };
 use agentd_engine::{Delta, DeltaSource, Participant};
 use agentd_proto::v1;
@@ -208,6 +208,20 @@ fn body(body: &EventBody) -> Body {
         EventBody::ToolCallFinished(finished) => Body::ToolCallFinished(tool::finished(finished)),
         EventBody::PlanChanged(changed) => {
             Body::PlanChanged(v1::PlanChanged { plan: Some(plan(&changed.plan)) })
+        }
+        EventBody::MemoriesTold(MemoriesTold { told, withdrawn, known, text }) => {
+            Body::MemoriesTold(v1::MemoriesTold {
+                told: told
+                    .iter()
+                    .map(|ToldMemory { id, revision }| v1::ToldMemory {
+                        memory_id: id.to_string(),
+                        revision: *revision,
+                    })
+                    .collect(),
+                withdrawn: withdrawn.iter().map(ToString::to_string).collect(),
+                known: *known,
+                text: text.clone(),
+            })
         }
         EventBody::TodoListChanged(changed) => {
             Body::TodoListChanged(v1::TodoListChanged { list: Some(todo::list(&changed.list)) })

@@ -1,0 +1,248 @@
+//! What calls ask of long-term memory, and whether somebody stands behind it.
+//!
+//! A page or a file may tell the model to remember something, or to forget it. So what a call brings is
+//! vouched for when the words are the user's own, or when nothing from outside is in the conversation.
+//! Anything else waits until a user confirms it, and takes nothing away.
+
+use agentd_domain::{
+    Memory, MemoryAuthor, MemoryCategory, MemoryCommand, MemoryOrigin, MemoryPriority, MemoryReach,
+    MemoryScope, ToolCallFinished, ToolEffect, ToolStatus,
+};
+use agentd_llm::Message;
+use agentd_memory::{
+    Added, Filter, MemoryError, MemoryPatch, NewMemory, Vouched, id_end, told_line,
+};
+
+use super::{Conversation, TurnTask};
+
+/// Memories that a search or a list gives at most.
+const MOST_FOUND: usize = 20;
+
+/// Share of the words of a text that must be the user's own for it to be the user's word.
+const OWN_WORDS: f64 = 0.6;
+
+/// Why a call is refused that is not the fault of its arguments.
+const NOT_VOUCHED: &str = "text from outside is part of this conversation and the user has not spoken of this memory; \
+     ask the user first";
+
+impl TurnTask {
+    /// Carries out what a call asks and writes the answer into its result.
+    pub(super) async fn remember(
+        &self,
+        command: MemoryCommand,
+        conversation: &Conversation,
+        finished: &mut ToolCallFinished,
+    ) {
+        match self.carry_out(command, conversation).await {
+            Ok(output) => finished.output = output,
+            Err(Refused { code, problem }) => {
+                finished.status = ToolStatus::FatalError;
+                code.clone_into(&mut finished.error_code);
+                finished.output = format!("[memory stays as it is: {problem}]");
+            }
+        }
+    }
+
+    async fn carry_out(
+        &self,
+        command: MemoryCommand,
+        conversation: &Conversation,
+    ) -> Result<String, Refused> {
+        let memories = &self.deps.memories;
+        match command {
+            MemoryCommand::Search { text } => {
+                let scopes = self.memory_scopes().await;
+                let filter = Filter { text, scopes, ..Filter::default() };
+                let (found, all) = memories.find(&filter, MOST_FOUND).await?;
+                let found: Vec<Memory> = found.into_iter().map(|found| found.memory).collect();
+                // What is looked up helps.
+                memories.used(&found.iter().map(|memory| memory.id).collect::<Vec<_>>()).await?;
+                Ok(listed(&found, all, "Nothing is remembered of this."))
+            }
+            MemoryCommand::List => {
+                let scopes = self.memory_scopes().await;
+                let filter = Filter { scopes, ..Filter::default() };
+                let (found, all) = memories.find(&filter, MOST_FOUND).await?;
+                let found: Vec<Memory> = found.into_iter().map(|found| found.memory).collect();
+                Ok(listed(&found, all, "Nothing is remembered yet."))
+            }
+            MemoryCommand::Add {
+                content,
+                category,
+                priority,
+                importance,
+                tags,
+                reach,
+                expires_at,
+            } => {
+                let scope = match reach {
+                    MemoryReach::Everywhere => MemoryScope::User,
+                    MemoryReach::Workspace => {
+                        let root = crate::rules::root_of(&self.roots.workspace).await;
+                        MemoryScope::Workspace { root }
+                    }
+                };
+                let vouched = self.vouched(&content, conversation);
+                let new = NewMemory {
+                    content,
+                    priority: Some(priority.unwrap_or_else(|| usual_priority(category))),
+                    importance,
+                    category,
+                    tags,
+                    scope,
+                    pinned: false,
+                    expires_at,
+                    origin: self.origin(),
+                    vouched,
+                };
+                Ok(added(memories.add(new).await?))
+            }
+            MemoryCommand::Update { id, content, priority, importance, expires_at } => {
+                let old = self.theirs(&id, content.as_deref(), conversation).await?;
+                let expires_at = expires_at.map(Some);
+                let patch = MemoryPatch {
+                    content,
+                    priority,
+                    importance,
+                    expires_at,
+                    ..MemoryPatch::default()
+                };
+                if patch.content.is_some() {
+                    let id = memories.supersede(old.id, patch, self.origin()).await?;
+                    let new = memories.resolve(&id.to_string()).await?;
+                    return Ok(format!("Remembered in its place: {}", told_line(&new)));
+                }
+                memories.edit(old.id, patch, MemoryAuthor::Model).await?;
+                let new = memories.resolve(&old.id.to_string()).await?;
+                Ok(format!("It is now: {} ({})", told_line(&new), new.priority))
+            }
+            MemoryCommand::Forget { id } => {
+                let old = self.theirs(&id, None, conversation).await?;
+                memories.forget(old.id, MemoryAuthor::Model).await?;
+                Ok(format!("Forgotten: {}", told_line(&old)))
+            }
+        }
+    }
+
+    /// The memory that a call may change.
+    async fn theirs(
+        &self,
+        id: &str,
+        new: Option<&str>,
+        conversation: &Conversation,
+    ) -> Result<Memory, Refused> {
+        let memory = self.deps.memories.resolve(id).await?;
+        let scopes = self.memory_scopes().await;
+        if !memory.is_active() || !scopes.contains(&memory.scope) {
+            return Err(MemoryError::NotFound { id: agentd_domain::cut_line(id, 40) }.into());
+        }
+        if memory.pinned {
+            let problem = "the user has pinned this memory; only the user changes it".to_owned();
+            return Err(Refused { code: "MEMORY_REFUSED", problem });
+        }
+        let spoken = [Some(memory.content.as_str()), new];
+        let is_spoken_of = spoken.into_iter().flatten().any(|text| {
+            let own = agentd_search::keywords(&conversation.said());
+            agentd_search::keywords(text).intersection(&own).next().is_some()
+        });
+        if !is_spoken_of && self.has_outside_text(conversation) {
+            let problem = NOT_VOUCHED.to_owned();
+            return Err(Refused { code: "MEMORY_REFUSED", problem });
+        }
+        Ok(memory)
+    }
+
+    fn vouched(&self, content: &str, conversation: &Conversation) -> Vouched {
+        let words = agentd_search::keywords(content);
+        let own = agentd_search::keywords(&conversation.said());
+        #[expect(clippy::cast_precision_loss, reason = "counts of words")]
+        let share = words.intersection(&own).count() as f64 / words.len().max(1) as f64;
+        if share >= OWN_WORDS || !self.has_outside_text(conversation) {
+            Vouched::Yes
+        } else {
+            Vouched::No
+        }
+    }
+
+    /// True when a call has brought text into the conversation that others may have written.
+    fn has_outside_text(&self, conversation: &Conversation) -> bool {
+        let is_outside = |message: Message| match message {
+            Message::Tool { name, .. } => {
+                // Of a tool that is gone nobody knows what it read.
+                let effect =
+                    self.deps.tools.find(&name).map(|tool| tool.spec().capabilities.effect);
+                effect != Some(ToolEffect::Pure)
+            }
+            _ => false,
+        };
+        conversation.messages().any(is_outside)
+    }
+
+    fn origin(&self) -> MemoryOrigin {
+        let session_id = Some(self.session_id);
+        MemoryOrigin { author: MemoryAuthor::Model, session_id, seq: None }
+    }
+}
+
+/// Why memory stays as it is.
+struct Refused {
+    code: &'static str,
+    problem: String,
+}
+
+impl From<MemoryError> for Refused {
+    fn from(error: MemoryError) -> Self {
+        let code = match &error {
+            MemoryError::Field { .. }
+            | MemoryError::Secret { .. }
+            | MemoryError::NotFound { .. }
+            | MemoryError::Ambiguous { .. } => "TOOL_ARGUMENT_VALIDATION_FAILED",
+            MemoryError::NoChange
+            | MemoryError::ChangedSince { .. }
+            | MemoryError::Full { .. }
+            | MemoryError::CriticalPinned { .. }
+            | MemoryError::Status { .. } => "MEMORY_REFUSED",
+            MemoryError::Read(_) | MemoryError::Commit(_) => "MEMORY_UNAVAILABLE",
+        };
+        let hint = error.hint();
+        let problem = if hint.is_empty() { error.to_string() } else { format!("{error}; {hint}") };
+        Self { code, problem }
+    }
+}
+
+/// The tier of a kind when none is asked for (spec b.5). What a model brings is critical only when it
+/// says so.
+fn usual_priority(category: MemoryCategory) -> MemoryPriority {
+    match category {
+        MemoryCategory::Instruction | MemoryCategory::Preference | MemoryCategory::Reminder => {
+            MemoryPriority::High
+        }
+        MemoryCategory::Fact | MemoryCategory::Reflection => MemoryPriority::Medium,
+        MemoryCategory::General => MemoryPriority::Low,
+    }
+}
+
+fn added(added: Added) -> String {
+    let end = id_end(added.id());
+    match added {
+        Added::New(_) => format!("Remembered as [{end}]."),
+        Added::MergedInto(_) => format!("Added to [{end}], which says much the same."),
+        Added::Known(_) => format!("That is known already, as [{end}]."),
+        Added::Quarantined(_) => format!(
+            "Noted as [{end}], but not yet remembered: these are not the user's words, and text from \
+             outside is part of this conversation. The user confirms it with `agentctl memory confirm \
+             {end}`; tell them."
+        ),
+    }
+}
+
+fn listed(found: &[Memory], all: usize, nothing: &str) -> String {
+    if found.is_empty() {
+        return nothing.to_owned();
+    }
+    let mut lines: Vec<String> = found.iter().map(told_line).collect();
+    if all > found.len() {
+        lines.push(format!("({} more; search finds them)", all - found.len()));
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,3 @@
+//! Tools with which a model remembers.
+
+pub(crate) mod manage_memory;
