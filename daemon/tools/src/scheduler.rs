@@ -6,11 +6,12 @@
 //! says stop: then those that have one are committed and the others stay open.
 //!
 //! Reading order: `segments` (the order), `memory` (what a turn remembers), `attempt` (one call),
-//! `back_off` (tools that keep failing).
+//! `back_off` (tools that keep failing), `pool` (how many calls run at the same time).
 
 mod attempt;
 mod back_off;
 mod memory;
+mod pool;
 mod segments;
 
 use std::collections::HashMap;
@@ -30,6 +31,7 @@ use attempt::{Planned, Ran, attempt, plan};
 use back_off::Tries;
 use memory::Fingerprint;
 pub use memory::TurnMemory;
+use pool::Pool;
 use segments::{Segment, segments};
 
 /// Limits of the scheduler.
@@ -273,35 +275,30 @@ impl Batch<'_> {
         width: usize,
         results: &mut [Option<Ran>],
     ) -> Result<(), H::Stop> {
-        let mut waiting =
-            planned.iter().zip(plan).enumerate().filter_map(|(index, (planned, way))| {
-                match (way, planned) {
-                    (Way::Run { tries, .. }, Ok(planned)) => Some((index, planned, *tries)),
-                    _ => None,
+        let pool = Pool::new(width);
+        // They ask for their places in this order.
+        let mut running: FuturesUnordered<_> = planned
+            .iter()
+            .zip(plan)
+            .zip(results)
+            .filter_map(|((planned, way), result)| match (way, planned) {
+                (Way::Run { tries, .. }, Ok(planned)) => {
+                    let running = attempt(host, &pool, planned.clone(), *tries);
+                    Some(async move { (result, running.await) })
                 }
-            });
-        let begin = |(index, planned, tries): (usize, &Planned, Tries)| {
-            let running = attempt(host, planned.clone(), tries);
-            async move { (index, running.await) }
-        };
-        let mut running: FuturesUnordered<_> = waiting.by_ref().take(width).map(begin).collect();
+                _ => None,
+            })
+            .collect();
         let mut stop = None;
-        while let Some((index, ran)) = running.next().await {
+        while let Some((result, ran)) = running.next().await {
             match ran {
-                Ok(ran) => {
-                    if let Some(place) = results.get_mut(index) {
-                        *place = Some(ran);
-                    }
-                }
+                Ok(ran) => *result = ran,
                 // The others end soon, and what they did counts.
                 Err(stopped) => stop = stop.or(Some(stopped)),
             }
-            if stop.is_none() {
-                if let Err(stopped) = host.check() {
-                    stop = Some(stopped);
-                } else if let Some(next) = waiting.next() {
-                    running.push(begin(next));
-                }
+            stop = stop.or_else(|| host.check().err());
+            if stop.is_some() {
+                pool.stop();
             }
         }
         stop.map_or(Ok(()), Err)

@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use tracing::Instrument as _;
 
 use super::back_off::{Place, Tries};
+use super::pool::{Held, Pool};
 use super::{CallHost, Permit, Prepared};
 use crate::run::{CallLimits, plan_call, run_call};
 use crate::{PreparedCall, ToolContext};
@@ -61,33 +62,38 @@ pub(super) async fn plan<H: CallHost>(host: &H, call: &Prepared) -> Result<Plann
     Ok(Planned { call: call.call.clone(), prepared, action, ctx })
 }
 
-/// Carries a call through to its result.
+/// Carries a call through to its result, in a place of the pool. None: the pool stopped before it began.
+///
+/// # Errors
+/// What made the host stop.
 pub(super) async fn attempt<H: CallHost>(
     host: &H,
+    pool: &Pool,
     planned: Planned,
     tries: Tries,
-) -> Result<Ran, H::Stop> {
+) -> Result<Option<Ran>, H::Stop> {
+    let Some(mut place) = pool.place().await else { return Ok(None) };
     host.check()?;
     let Planned { call, prepared, action, ctx } = planned;
     if let Some(not_before) = tries.not_before {
-        tokio::select! {
-            biased;
-            () = ctx.cancel.cancelled() => host.check()?,
-            () = tokio::time::sleep_until(not_before) => {}
-        }
+        let waited = pool.wait(place, not_before, &ctx.cancel).await;
+        host.check()?;
+        let Some(again) = waited else { return Ok(None) };
+        place = again;
     }
     // Last, so that what was forbidden while it waited holds.
     if let Permit::Refused(result) = host.permit(&call, &prepared, &action).await? {
-        return Ok(Ran::not_run(result));
+        return Ok(Some(Ran::not_run(result)));
     }
     host.started(&call, &prepared, &action).await?;
     let limits = CallLimits::of(&prepared);
     let span = tool_span(&call);
-    let ran = repeat(&prepared, &action, &ctx, limits, tries.limit).instrument(span.clone()).await;
+    let trying = repeat(&prepared, &action, &ctx, limits, (tries.limit, pool, place));
+    let ran = trying.instrument(span.clone()).await;
     if !ran.result.error_code.is_empty() {
         span.record("error.type", ran.result.error_code.as_str());
     }
-    Ok(ran)
+    Ok(Some(ran))
 }
 
 async fn repeat(
@@ -95,7 +101,7 @@ async fn repeat(
     action: &Action,
     ctx: &ToolContext,
     limits: CallLimits,
-    attempts_limit: u32,
+    (attempts_limit, pool, mut place): (u32, &Pool, Held<'_>),
 ) -> Ran {
     let began = Instant::now();
     let mut waits = ExponentialBuilder::default()
@@ -120,10 +126,10 @@ async fn repeat(
         if !again {
             return ran;
         }
-        tokio::select! {
-            biased;
-            () = ctx.cancel.cancelled() => return ran,
-            () = tokio::time::sleep(waits.next().unwrap_or(FIRST_WAIT)) => {}
+        let until = Instant::now() + waits.next().unwrap_or(FIRST_WAIT);
+        match pool.wait(place, until, &ctx.cancel).await {
+            Some(again) => place = again,
+            None => return ran,
         }
     }
 }

@@ -409,6 +409,34 @@ async fn a_cancelled_batch_commits_what_has_ended_and_leaves_the_rest_open() {
     assert_eq!(world.runs("c"), 0);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_call_that_waits_before_it_is_tried_gives_its_place_to_others() {
+    let mut world = World::new();
+    let failing = |ids: [&str; 4]| ids.map(|id| scripted(id, "read", Does::Stay));
+    // Between its own tries, and for a tool that keeps failing.
+    for ids in [["a", "b", "c", "d"], ["e", "f", "g", "h"]] {
+        let well = call(&format!("well-{}", ids[0]), "pure", &json!({"id": "well", "ms": 5}));
+        world.run(failing(ids).into_iter().chain([well]).collect()).await.unwrap();
+        let finished = world.host.finished.last().unwrap();
+        assert_eq!(finished.status, ToolStatus::Success);
+        assert!(finished.metrics.waited_ms < 10, "{ids:?}: {:?}", finished.metrics);
+    }
+    assert_eq!(["a", "e"].map(|id| world.runs(id)), [3, 1]);
+    assert_eq!(world.most_at_once.load(Ordering::Relaxed), 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_that_run_in_turn_keep_their_order_also_when_one_waits() {
+    let mut world = World::new();
+    world.run(vec![scripted("a", "read", Does::Stay)]).await.unwrap();
+    let calls = vec![scripted("b", "read", Does::Stay), scripted("c", "serial", Does::Succeed)];
+    world.run(calls).await.unwrap();
+    assert_eq!(world.host.finished[2].metrics.waited_ms / 1000, 1);
+    let log = world.host.log.lock().unwrap();
+    let at = |id: &str| log.iter().position(|seen| *seen == Seen::Began(id.to_owned()));
+    assert!(at("b") < at("c"));
+}
+
 fn any_call() -> impl Strategy<Value = (usize, Does, u64)> {
     (0..TOOLS.len(), prop::sample::select(&ALL_THAT_CALLS_DO[..]), 1_u64..40)
 }
