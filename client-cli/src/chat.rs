@@ -18,6 +18,7 @@ mod dispatch;
 mod editor;
 mod editor_helper;
 mod gate;
+mod held;
 pub(crate) mod input;
 pub(crate) mod lines;
 mod models;

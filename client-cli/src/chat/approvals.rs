@@ -108,10 +108,14 @@ impl Conversation<'_> {
         let Some(open) = self.pick_approval(number) else { return Ok(()) };
         let approval_id = open.approval_id;
         if number.is_none()
-            && let Some(warning) = too_soon(&self.view, &approval_id, answer, Instant::now())
+            && let Some(warning) = too_soon(&self.view, &approval_id, answer, self.typed_at)
         {
             self.view.aside(Tone::Warn, &warning);
             self.script_failed(Exit::Usage);
+            return Ok(());
+        }
+        if self.is_cut_off {
+            self.hold(approval_id, answer);
             return Ok(());
         }
         let author = self.app.author();

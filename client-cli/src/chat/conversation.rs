@@ -11,6 +11,7 @@ use super::canvas::{Canvas, Mode};
 use super::card;
 use super::editor::{EditorHandle, EditorSetup};
 use super::editor_helper::{SharedVocabulary, joined, with_vocabulary};
+use super::held::Held;
 use super::input::{Input, PipeLines};
 use super::lines::Tone;
 use super::position::first_position;
@@ -59,6 +60,12 @@ pub(crate) struct Conversation<'a> {
     pub(super) asked: Vec<Follow>,
     /// What is answered with yes unseen; none: users are asked.
     pub(super) yes: Option<Yes>,
+    /// The connection is gone, or what has happened meanwhile is still being told.
+    pub(super) is_cut_off: bool,
+    /// Answers to approvals that wait for it.
+    pub(super) held: Vec<Held>,
+    /// When the line that is being done was typed.
+    pub(super) typed_at: Instant,
     /// Set when it is time to go.
     pub(super) leaving: bool,
     stream: AttachStream,
@@ -129,6 +136,9 @@ impl<'a> Conversation<'a> {
             pending: Vec::new(),
             asked: Vec::new(),
             yes: yes.then(Yes::default),
+            is_cut_off: false,
+            held: Vec::new(),
+            typed_at: Instant::now(),
             leaving: false,
             stream: app.attach(&client, &chosen.session_id, position),
             live,
@@ -182,6 +192,7 @@ impl<'a> Conversation<'a> {
                         let Some(event) = self.stream.try_next() else { break };
                         self.on_attach(event)?;
                     }
+                    self.give_held().await?;
                     self.say_yes().await;
                     self.refresh_vocabulary();
                 }
@@ -225,8 +236,9 @@ impl<'a> Conversation<'a> {
                     live.printing = false;
                 }
             }
-            Input::Line(line) => {
+            Input::Line { text: line, at } => {
                 self.adopt_echo(&line)?;
+                self.typed_at = at;
                 self.interrupted_at = None;
                 match signals.unless(self.on_line(&joined(&line))).await {
                     Ok(done) => done?,
@@ -325,6 +337,8 @@ impl<'a> Conversation<'a> {
         match &event {
             AttachEvent::Attached(attached) => self.view.attached(attached),
             AttachEvent::Event(event) => self.on_event(event),
+            AttachEvent::Lost { .. } => self.is_cut_off = true,
+            AttachEvent::CaughtUp { .. } => self.is_cut_off = false,
             _ => {}
         }
         if let Some(cursor) = &mut self.cursor {
@@ -393,6 +407,8 @@ impl<'a> Conversation<'a> {
         self.view.switch();
         self.pending.clear();
         self.asked.clear();
+        self.is_cut_off = false;
+        self.held.clear();
         self.yes = self.yes.take().map(|_| Yes::default());
         // At the end: who does not wait for it is there all the same.
         if let Some(left) = left {

@@ -77,11 +77,7 @@ impl Conversation<'_> {
     pub(super) async fn on_line(&mut self, line: &str) -> Result<(), Failure> {
         let done = match slash::parse(line) {
             Line::Empty => Ok(()),
-            Line::Message(text) => match (self.approval_key(text), self.answer_of(text)) {
-                (Some(key), _) => self.press(key).await,
-                (None, Some(choice)) => self.answer(&choice).await,
-                (None, None) => self.submit(text, v1::Delivery::Queue).await,
-            },
+            Line::Message(text) => self.said(text).await,
             Line::Steer(text) => self.submit(text, v1::Delivery::Steer).await,
             Line::Interrupt(text) => self.submit(text, v1::Delivery::Interrupt).await,
             Line::Command(command, argument) => Box::pin(self.command(command, argument)).await,
@@ -100,6 +96,30 @@ impl Conversation<'_> {
                 Ok(())
             }
         };
+        self.show(done)
+    }
+
+    /// Answers what waits with a text, or sends it.
+    async fn said(&mut self, text: &str) -> Result<(), Failure> {
+        if let Some(key) = self.approval_key(text) {
+            return self.press(key).await;
+        }
+        if let Some(why) = self.too_late(text) {
+            self.view.aside(Tone::Warn, &why);
+            return Ok(());
+        }
+        if let Some(choice) = self.answer_of(text) {
+            return self.answer(&choice).await;
+        }
+        if let Some(why) = self.no_choice(text) {
+            self.view.aside(Tone::Warn, &why);
+            return Ok(());
+        }
+        self.submit(text, v1::Delivery::Queue).await
+    }
+
+    /// Shows what went wrong. Only trouble with the output is left.
+    pub(super) fn show(&mut self, done: Result<(), Failure>) -> Result<(), Failure> {
         match done {
             Err(Failure::Report(report)) => {
                 self.script_failed(report.exit);

@@ -20,6 +20,7 @@ use rustyline::{
     ExternalPrinter, KeyCode, KeyEvent, Modifiers, RepeatCount,
 };
 use tokio::sync::mpsc::Sender;
+use tokio::time::Instant;
 
 use super::editor_helper::{EditorHelper, SharedVocabulary, Typed, recall, remember};
 use super::gate::Gate;
@@ -169,7 +170,7 @@ fn edit(mut editor: LineEditor, go: &Receiver<String>, inputs: &Sender<Input>, h
                     // A full disk must not stop the conversation.
                     drop(editor.append_history(history));
                 }
-                Input::Line(line)
+                Input::Line { text: line, at: Instant::now() }
             }
             Err(ReadlineError::Interrupted | ReadlineError::Signal(_)) => {
                 let typed = editor.helper().map(|helper| recall(&helper.typed));

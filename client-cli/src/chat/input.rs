@@ -1,6 +1,7 @@
 //! What the user does, from a line editor or from a pipe.
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, BufReader, Stdin};
+use tokio::time::Instant;
 
 /// Longest line from a pipe, in bytes; the daemon takes as much as a message.
 const MAX_LINE_BYTES: usize = 1024 * 1024;
@@ -13,7 +14,12 @@ pub(crate) enum Input {
     /// Rows that were handed over are on the screen.
     Printed,
     /// A line was entered.
-    Line(String),
+    Line {
+        /// What it says.
+        text: String,
+        /// When it was.
+        at: Instant,
+    },
     /// A line of the pipe was too long and has been skipped.
     TooLong,
     /// Ctrl-C at the prompt, and what stood in the line.
@@ -51,7 +57,7 @@ impl<R: AsyncBufRead + Unpin> PipeLines<R> {
     pub(crate) async fn has_line(&mut self) -> bool {
         loop {
             match self.next().await {
-                Input::Line(line) if line.trim().is_empty() => {}
+                Input::Line { text, .. } if text.trim().is_empty() => {}
                 Input::End => return false,
                 first => {
                     self.first = Some(first);
@@ -98,7 +104,7 @@ impl<R: AsyncBufRead + Unpin> PipeLines<R> {
             return Input::TooLong;
         }
         let text = String::from_utf8_lossy(&bytes);
-        Input::Line(text.trim_end_matches('\r').to_owned())
+        Input::Line { text: text.trim_end_matches('\r').to_owned(), at: Instant::now() }
     }
 }
 
@@ -106,20 +112,30 @@ impl<R: AsyncBufRead + Unpin> PipeLines<R> {
 mod tests {
     use super::*;
 
-    async fn read(bytes: &[u8]) -> Vec<Input> {
+    /// A line without its time, or what else was read.
+    type Read = Result<String, Input>;
+
+    fn untimed(input: Input) -> Read {
+        match input {
+            Input::Line { text, .. } => Ok(text),
+            other => Err(other),
+        }
+    }
+
+    async fn read(bytes: &[u8]) -> Vec<Read> {
         // A small buffer, so that lines come in pieces.
         let mut lines = PipeLines::from_reader(BufReader::with_capacity(7, bytes));
         let mut inputs = Vec::new();
         loop {
             match lines.next().await {
                 Input::End => return inputs,
-                input => inputs.push(input),
+                input => inputs.push(untimed(input)),
             }
         }
     }
 
-    fn line(text: &str) -> Input {
-        Input::Line(text.to_owned())
+    fn line(text: &str) -> Read {
+        Ok(text.to_owned())
     }
 
     #[tokio::test]
@@ -137,7 +153,8 @@ mod tests {
         let check = async |bytes: &[u8], expect: Option<&str>| {
             let mut lines = PipeLines::from_reader(bytes);
             assert_eq!(lines.has_line().await, expect.is_some(), "{bytes:?}");
-            assert_eq!(lines.next().await, expect.map_or(Input::End, line), "{bytes:?}");
+            let expect = expect.map_or(Err(Input::End), line);
+            assert_eq!(untimed(lines.next().await), expect, "{bytes:?}");
             assert_eq!(lines.next().await, Input::End, "{bytes:?}");
         };
         check(b"", None).await;
@@ -150,6 +167,9 @@ mod tests {
         let longest = "x".repeat(MAX_LINE_BYTES);
         let text = format!("{longest}\n{longest}yyy\nafter\n{longest}z");
         let inputs = read(text.as_bytes()).await;
-        assert_eq!(inputs, [line(&longest), Input::TooLong, line("after"), Input::TooLong]);
+        assert_eq!(
+            inputs,
+            [line(&longest), Err(Input::TooLong), line("after"), Err(Input::TooLong)]
+        );
     }
 }

@@ -137,6 +137,9 @@ impl View {
         }
         let Some(body) = &event.body else { return };
         self.stop_with_turn(body);
+        if let Body::ApprovalResolved(resolved) = body {
+            self.approval_closed(resolved);
+        }
         match body {
             Body::MessageAccepted(message) => self.accepted(message, turn_was_open),
             Body::MessageWithdrawn(withdrawn) => {

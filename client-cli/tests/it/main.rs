@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod approvals;
 mod coding_task;
 mod command_line;
 mod inside;

@@ -11,7 +11,8 @@ use crate::approval_text::{self, Extent};
 use crate::chat::lines::Tone;
 
 /// How long an approval stands on the screen before a yes without its number is one to it. Whoever is
-/// faster has typed it for something else, or for the one before.
+/// faster has typed it for something else, or for the one before. As long it takes to read that one waits
+/// no longer.
 const TO_READ: Duration = Duration::from_secs(1);
 
 /// An approval that was shown.
@@ -19,6 +20,8 @@ const TO_READ: Duration = Duration::from_secs(1);
 pub(super) struct Asked {
     approval_id: String,
     at: Instant,
+    /// When and how it was closed.
+    closed: Option<(Instant, v1::ApprovalDecision)>,
 }
 
 impl View {
@@ -48,7 +51,7 @@ impl View {
     /// Shows exactly what will run, and how to answer.
     pub(super) fn approval(&mut self, requested: &v1::ApprovalRequested) {
         let approval_id = requested.approval_id.clone();
-        self.approvals.push(Asked { approval_id, at: Instant::now() });
+        self.approvals.push(Asked { approval_id, at: Instant::now(), closed: None });
         let number = self.approvals.len();
         let mut lines = approval_text::lines(requested, Extent::Short).into_iter();
         let first = lines.next().unwrap_or_default();
@@ -90,5 +93,28 @@ impl View {
     pub(crate) fn can_have_been_read(&self, approval_id: &str, typed_at: Instant) -> bool {
         let asked = self.approvals.iter().find(|asked| asked.approval_id == approval_id);
         asked.is_some_and(|asked| typed_at.saturating_duration_since(asked.at) >= TO_READ)
+    }
+
+    /// Notes that an approval waits no longer.
+    pub(super) fn approval_closed(&mut self, resolved: &v1::ApprovalResolved) {
+        let mut asked = self.approvals.iter_mut();
+        if let Some(asked) = asked.find(|asked| asked.approval_id == resolved.approval_id) {
+            asked.closed = Some((Instant::now(), resolved.decision()));
+        }
+    }
+
+    /// How an approval was closed.
+    pub(crate) fn closed_as(&self, approval_id: &str) -> Option<v1::ApprovalDecision> {
+        let asked = self.approvals.iter().find(|asked| asked.approval_id == approval_id);
+        asked?.closed.map(|(_at, decision)| decision)
+    }
+
+    /// The number of the approval that was closed last, when who typed a line at this time cannot have
+    /// read before that it was.
+    pub(crate) fn closed_unread(&self, typed_at: Instant) -> Option<usize> {
+        let closed = self.approvals.iter().zip(1..);
+        let closed = closed.filter_map(|(asked, number)| Some((asked.closed?.0, number)));
+        let (at, number) = closed.max_by_key(|(at, _number)| *at)?;
+        (typed_at.saturating_duration_since(at) < TO_READ).then_some(number)
     }
 }
