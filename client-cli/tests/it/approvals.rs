@@ -3,9 +3,9 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use agentd_testkit::{Home, LlmServer, Pty, Reply};
+use agentd_testkit::{Home, LlmServer, Pty, PtyBuilder, Reply};
 use tokio::net::{UnixListener, UnixStream};
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::JoinSet;
 
 use crate::two_terminals::{agentd, agentd_program, leave};
 
@@ -17,7 +17,7 @@ fn chat(home: &Home, name: &str, value: &Path, arguments: &[&str]) -> Pty {
         .current_dir(&home.workspace())
         .size(90, 40)
         .arg("chat");
-    arguments.iter().fold(builder, |builder, argument| builder.arg(argument)).spawn()
+    arguments.iter().fold(builder, PtyBuilder::arg).spawn()
 }
 
 fn writes() -> Reply {
@@ -85,11 +85,12 @@ async fn a_yes_that_is_typed_while_a_killed_daemon_returns_is_told_and_never_a_m
     assert!(ended.status.success(), "{ended:?}");
 }
 
-/// Passes connections on to a daemon until it is aborted, which cuts them off.
-fn pass_on(socket: &Path, daemon: PathBuf) -> JoinHandle<()> {
+/// Passes connections on to a daemon until it is shut down, which cuts them off.
+fn pass_on(socket: &Path, daemon: PathBuf) -> JoinSet<()> {
     let _gone = std::fs::remove_file(socket);
     let listener = UnixListener::bind(socket).unwrap();
-    tokio::spawn(async move {
+    let mut passing = JoinSet::new();
+    passing.spawn(async move {
         let mut connections = JoinSet::new();
         while let Ok((mut client, _)) = listener.accept().await {
             let daemon = daemon.clone();
@@ -98,7 +99,8 @@ fn pass_on(socket: &Path, daemon: PathBuf) -> JoinHandle<()> {
                 let _ended = tokio::io::copy_bidirectional(&mut client, &mut daemon).await;
             });
         }
-    })
+    });
+    passing
 }
 
 #[tokio::test]
@@ -107,7 +109,7 @@ async fn a_yes_that_is_typed_while_the_connection_is_gone_is_given_when_the_appr
     let daemon = agentd().llm(&llm).set("permission.mode", "ask").start().await;
     let dir = tempfile::tempdir().unwrap();
     let socket = dir.path().join("s");
-    let connections = pass_on(&socket, daemon.home().paths().socket());
+    let mut connections = pass_on(&socket, daemon.home().paths().socket());
     llm.push(writes());
     llm.push(Reply::text("answer whole\n"));
     let arguments = ["--new", "--socket", socket.to_str().unwrap()];
@@ -115,8 +117,7 @@ async fn a_yes_that_is_typed_while_the_connection_is_gone_is_given_when_the_appr
     ann.wait_for("❯").await;
     ann.send("write it\r");
     ann.wait_for("y) allow once").await;
-    connections.abort();
-    assert!(connections.await.unwrap_err().is_cancelled());
+    connections.shutdown().await;
     ann.wait_for("connection lost").await;
     ann.send("n 1\r");
     ann.wait_for("kept: #1").await;
@@ -125,11 +126,11 @@ async fn a_yes_that_is_typed_while_the_connection_is_gone_is_given_when_the_appr
     ann.wait_until("two answers", |text| text.matches("kept: #1").count() == 2).await;
     assert!(!daemon.home().workspace().join("a.txt").exists());
 
-    let connections = pass_on(&socket, daemon.home().paths().socket());
+    let mut connections = pass_on(&socket, daemon.home().paths().socket());
     ann.wait_for("answer whole").await;
     assert_eq!(std::fs::read_to_string(daemon.home().workspace().join("a.txt")).unwrap(), "one");
     assert_eq!(said(&llm), ["write it"]);
     leave(ann).await;
-    connections.abort();
+    connections.shutdown().await;
     daemon.terminate().await;
 }
