@@ -9,7 +9,7 @@ use agentd::control::Overrides;
 use agentd::logging::{self, LogRing};
 use agentd::upgrade::{Handover, Relaunch, probe_line, probe_paths};
 use agentd::{Daemon, DaemonOptions, Environment, Served, StartError, Supervisor, Traces};
-use agentd_sandbox::{HELPER_COMMAND, run_helper};
+use agentd_sandbox::{HELPER_COMMAND, remove_groups_of_process, run_helper};
 use agentd_shared::Paths;
 use agentd_tools::{PDF_COMMAND, run_pdf_helper};
 use clap::{Parser, Subcommand};
@@ -188,7 +188,10 @@ fn run(arguments: Arguments, paths: Paths, mut supervisor: Supervisor) -> ExitCo
     // Threads that still block, such as in a slow name look-up, are not waited for.
     runtime.shutdown_background();
     match ended {
-        Ended::Exit(code) => code,
+        Ended::Exit(code) => {
+            remove_groups_of_process();
+            code
+        }
         Ended::HandOver(handover) => {
             let error = handover.exec();
             fail(exit::FAILED, &format!("no binary could take over: {error}"), "start agentd again")

@@ -3,11 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use agentd_domain::cut_line;
 use async_trait::async_trait;
+use tokio::time::Instant;
 
-use crate::cgroup::{Accounting, Cgroups};
+use crate::cgroup::{Accounting, Cgroups, Groups};
 use crate::inside::{Confinement, Files, Modes};
 use crate::launch::{self, Launch, SpawnError, Whereabouts};
+use crate::sandbox::{MAX_REASON, probe};
 use crate::spawner::Spawner;
 use crate::terminal::{Terminal, TerminalSize};
 use crate::{Backend, Child, Command, Policy, Sandbox, bubblewrap, landlock_box, leftovers};
@@ -20,8 +23,8 @@ pub(crate) struct Boxes {
     bubblewrap: PathBuf,
     policy: Policy,
     spawner: Spawner,
-    /// Control groups of the runs, or why there are none.
-    groups: Result<Arc<Cgroups>, String>,
+    /// Control groups of the runs.
+    groups: Groups,
 }
 
 impl Boxes {
@@ -38,18 +41,38 @@ impl Boxes {
             Backend::Container => return Err(("it is an engine's".to_owned(), true)),
         };
         let spawner = Spawner::start().map_err(|error| (error.to_string(), true))?;
-        let groups = Cgroups::of_process();
+        let groups = Groups::new(Cgroups::of_process(), Instant::now());
         leftovers::remove(&std::env::temp_dir());
         Ok(Self { backend, bubblewrap, policy: policy.clone(), spawner, groups })
     }
 
     pub(crate) fn has_groups(&self) -> bool {
-        self.groups.is_ok()
+        self.groups.get().is_some()
     }
 
-    /// Runs programs in no group of their own from now on.
+    /// Runs programs in no group of their own for now.
     pub(crate) fn without_groups(&mut self, why: &str) {
-        self.groups = Err(format!("with one no program runs: {why}"));
+        self.groups = Groups::new(Err(no_program_runs(why)), Instant::now());
+    }
+
+    /// Groups that work: a program has run in one.
+    ///
+    /// # Errors
+    /// One line: why there are none.
+    async fn proven_groups(&self) -> Result<Arc<Cgroups>, String> {
+        let found = tokio::task::spawn_blocking(Cgroups::of_process).await;
+        let found = found.unwrap_or_else(|_panicked| Err("the look broke off".to_owned()))?;
+        let trial = Self {
+            backend: self.backend,
+            bubblewrap: self.bubblewrap.clone(),
+            policy: self.policy.clone(),
+            spawner: self.spawner.clone(),
+            groups: Groups::new(Ok(Arc::clone(&found)), Instant::now()),
+        };
+        match probe(&trial).await {
+            Ok(()) => Ok(found),
+            Err(why) => Err(no_program_runs(&cut_line(&why, MAX_REASON))),
+        }
     }
 }
 
@@ -60,10 +83,7 @@ impl Sandbox for Boxes {
     }
 
     fn accounting(&self) -> Accounting {
-        match &self.groups {
-            Ok(groups) => groups.accounting(),
-            Err(why) => Accounting::Processes { why: why.clone() },
-        }
+        self.groups.accounting()
     }
 
     async fn spawn(&self, command: &Command) -> Result<Child, SpawnError> {
@@ -90,10 +110,8 @@ impl Boxes {
         whereabouts: Whereabouts,
         command: &Command,
     ) -> Result<Child, SpawnError> {
-        let group = match &self.groups {
-            Ok(groups) => Some(groups.make(&command.limits)?),
-            Err(_none) => None,
-        };
+        self.groups.look_again(Instant::now(), self.proven_groups()).await;
+        let group = self.groups.get().map(|groups| groups.make(&command.limits)).transpose()?;
         let spawner = (&self.spawner, group);
         launch::start(launch, whereabouts, (command, &self.policy), spawner).await
     }
@@ -138,6 +156,11 @@ impl Boxes {
         };
         Ok((launch, (place, identity)))
     }
+}
+
+/// Why groups are not used with which nothing works.
+fn no_program_runs(why: &str) -> String {
+    format!("with one no program runs: {why}")
 }
 
 /// The program of this name in the daemon's own `PATH`.

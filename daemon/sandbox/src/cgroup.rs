@@ -7,6 +7,7 @@
 //! No processes may be where limits are handed on, so the daemon moves into a group of its own
 //! beside those of the runs: `BASE/agentd.daemon`, `BASE/agentd.PID.START/run-N`.
 
+mod lookup;
 mod own;
 mod run;
 
@@ -14,8 +15,9 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+pub(crate) use self::lookup::Groups;
 pub use self::run::LimitsMet;
 pub(crate) use self::run::RunGroup;
 use crate::Limits;
@@ -82,14 +84,18 @@ pub(crate) struct Cgroups {
 }
 
 impl Cgroups {
-    /// Those of this process, which are found and prepared once. What a daemon that was killed has
-    /// left is ended and removed then.
+    /// Those of this process, which are found and prepared until they are there. What a daemon that
+    /// was killed has left is ended and removed then, which blocks.
     ///
     /// # Errors
     /// One line: why there are none.
     pub(crate) fn of_process() -> Result<Arc<Self>, String> {
-        static GROUPS: OnceLock<Result<Arc<Cgroups>, String>> = OnceLock::new();
-        GROUPS.get_or_init(|| own::base().and_then(|base| Self::below(&base).map(Arc::new))).clone()
+        let mut groups = groups_of_process();
+        if let Some(groups) = &*groups {
+            return Ok(Arc::clone(groups));
+        }
+        let made = own::base().and_then(|base| Self::below(&base).map(Arc::new))?;
+        Ok(Arc::clone(groups.insert(made)))
     }
 
     /// Prepares groups in `base`, which is this process's own.
@@ -105,6 +111,12 @@ impl Cgroups {
         Ok(Self { runs, controllers, next: AtomicU64::new(0) })
     }
 
+    /// Groups for tests that make none.
+    #[cfg(test)]
+    pub(crate) fn of_nobody() -> Self {
+        Self { runs: PathBuf::new(), controllers: Vec::new(), next: AtomicU64::new(0) }
+    }
+
     pub(crate) fn accounting(&self) -> Accounting {
         Accounting::Group { controllers: self.controllers.clone() }
     }
@@ -116,6 +128,21 @@ impl Cgroups {
     pub(crate) fn make(&self, limits: &Limits) -> io::Result<RunGroup> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         RunGroup::make(self.runs.join(format!("run-{number}")), &self.controllers, limits)
+    }
+}
+
+/// The groups of the runs of this process, once they were made.
+fn groups_of_process() -> MutexGuard<'static, Option<Arc<Cgroups>>> {
+    static GROUPS: Mutex<Option<Arc<Cgroups>>> = Mutex::new(None);
+    // What was made is put in whole.
+    GROUPS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes the groups of the runs of this process, and ends what is left in them, when it stops in order.
+/// It blocks, for as long as what was killed takes to be gone. Without it the next start does the same.
+pub fn remove_groups_of_process() {
+    if let Some(groups) = groups_of_process().take() {
+        run::remove_all(&groups.runs);
     }
 }
 

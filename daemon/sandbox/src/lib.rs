@@ -37,7 +37,7 @@ mod sandbox;
 mod spawner;
 mod terminal;
 
-pub use cgroup::{Accounting, LimitsMet};
+pub use cgroup::{Accounting, LimitsMet, remove_groups_of_process};
 pub use child::{Child, Exit, WaitError};
 pub use command::{Command, Limits, Profile};
 pub use container::ContainerSettings;

@@ -216,7 +216,7 @@ async fn probed(backend: Backend, policy: &Policy) -> Result<Box<dyn Sandbox>, M
 }
 
 /// Runs a program that writes a file, for a few seconds at most.
-async fn probe(sandbox: &dyn Sandbox) -> Result<(), String> {
+pub(crate) async fn probe(sandbox: &dyn Sandbox) -> Result<(), String> {
     let run = async {
         let workspace = probe_workspace().map_err(|error| error.to_string())?;
         let command = Command {

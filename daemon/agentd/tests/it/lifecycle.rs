@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use agentd_proto::v1;
@@ -11,7 +11,7 @@ use agentd_testkit::{Home, LlmServer, ProcessDaemon, ProcessDaemonBuilder, Reply
 use rustix::process::Signal;
 use tonic::Code;
 
-use crate::support::check_error;
+use crate::support::{check_error, results};
 
 fn agentd() -> ProcessDaemonBuilder {
     ProcessDaemon::builder(env!("CARGO_BIN_EXE_agentd"))
@@ -36,6 +36,43 @@ async fn dl_01_five_kills_and_starts_leave_nothing_that_blocks_the_next() {
     assert_eq!(client.session().list_sessions(list).await.unwrap().into_inner().sessions.len(), 5);
     daemon.terminate().await;
     assert!(!home.paths().socket().exists(), "a stop does not");
+}
+
+/// Where groups of version 2 are.
+fn mount_of_cgroups() -> Option<PathBuf> {
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let mount = mounts.lines().find(|line| line.contains(" - cgroup2 "))?;
+    mount.split(' ').nth(4).map(PathBuf::from)
+}
+
+#[tokio::test]
+async fn a_stop_in_order_leaves_no_cgroup_behind() {
+    let llm = LlmServer::start().await;
+    let daemon = agentd()
+        .llm(&llm)
+        .set("permission.mode", "full")
+        .set("sandbox.backend", "none")
+        .start()
+        .await;
+    let mut ann = daemon.driver("ann").await;
+    llm.push(Reply::tool_call("run_command", r#"{"command":"cat /proc/self/cgroup"}"#));
+    llm.push(Reply::text("done"));
+    ann.ask("go").await;
+    let results = results(&ann);
+    let group = results[0].output.lines().find_map(|line| line.strip_prefix("0::/"));
+    let (Some(group), Some(mount)) = (group, mount_of_cgroups()) else {
+        println!("skipped: no cgroup v2: {results:?}");
+        return;
+    };
+    let runs = mount.join(group).parent().unwrap().to_owned();
+    let prefix = format!("agentd.{}.", daemon.pid());
+    if !runs.file_name().unwrap().to_string_lossy().starts_with(&prefix) {
+        println!("skipped: runs have no group of their own here: {group}");
+        return;
+    }
+    assert!(runs.is_dir(), "{}", runs.display());
+    daemon.terminate().await;
+    assert!(!runs.exists(), "{}", runs.display());
 }
 
 #[tokio::test]
