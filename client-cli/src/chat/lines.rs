@@ -77,6 +77,21 @@ impl std::ops::Deref for Line {
     }
 }
 
+fn memories_extracted(extracted: &v1::MemoriesExtracted) -> Option<String> {
+    let v1::MemoriesExtracted { through_seq: _, added, waiting } = extracted;
+    let mut parts = Vec::new();
+    if !added.is_empty() {
+        parts.push(format!("remembered {} from this conversation", added.len()));
+    }
+    if !waiting.is_empty() {
+        let some = waiting.len();
+        parts.push(format!(
+            "{some} not in your words wait: `agentctl memory list --status quarantined`"
+        ));
+    }
+    (!parts.is_empty()).then(|| format!("◆ {}", parts.join(", ")))
+}
+
 fn memories_told(told: &v1::MemoriesTold) -> String {
     let v1::MemoriesTold { told, withdrawn, known, text: _ } = told;
     let mut parts = Vec::new();
@@ -151,6 +166,10 @@ pub(crate) fn notes(event: &v1::Event, me: &str) -> Option<Line> {
         Body::PlanChanged(changed) => {
             line(Tone::Dim, plan::plan(&changed.plan.clone().unwrap_or_default()))
         }
+        Body::MemoriesExtracted(extracted) => match memories_extracted(extracted) {
+            Some(text) => line(Tone::Dim, text),
+            None => Vec::new(),
+        },
         Body::MemoriesTold(told) => line(Tone::Dim, memories_told(told)),
         Body::PermissionModeChanged(changed) => line(
             Tone::Dim,

@@ -98,6 +98,11 @@ enum Body<'a> {
     },
     TodoListChanged(Option<TodoView<'a>>),
     PlanChanged(Option<PlanView<'a>>),
+    MemoriesExtracted {
+        through_seq: u64,
+        added: &'a [String],
+        waiting: &'a [String],
+    },
     MemoriesTold {
         memory_ids: Vec<&'a str>,
         withdrawn: &'a [String],
@@ -277,6 +282,9 @@ impl<'a> From<&'a Wire> for Body<'a> {
                 Self::TodoListChanged(view(list.as_ref()))
             }
             Wire::PlanChanged(v1::PlanChanged { plan }) => Self::PlanChanged(view(plan.as_ref())),
+            Wire::MemoriesExtracted(v1::MemoriesExtracted { through_seq, added, waiting }) => {
+                Self::MemoriesExtracted { through_seq: *through_seq, added, waiting }
+            }
             Wire::MemoriesTold(v1::MemoriesTold { told, withdrawn, known, text }) => {
                 Self::MemoriesTold {
                     memory_ids: told.iter().map(|told| told.memory_id.as_str()).collect(),

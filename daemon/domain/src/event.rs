@@ -193,6 +193,7 @@ bodies! {
     TodoListChanged => "todo_list_changed",
     PlanChanged => "plan_changed",
     MemoriesTold => "memories_told",
+    MemoriesExtracted => "memories_extracted",
     ApprovalRequested => "approval_requested",
     ApprovalResolved => "approval_resolved",
     PermissionModeChanged => "permission_mode_changed",
@@ -594,6 +595,17 @@ pub struct MemoriesTold {
     pub known: u64,
     /// What the model read.
     pub text: String,
+}
+
+/// The conversation was looked through for what is to be remembered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoriesExtracted {
+    /// The last event that was looked at.
+    pub through: Seq,
+    /// What is remembered now, or is part of another memory.
+    pub added: Vec<MemoryId>,
+    /// What waits until a user confirms it.
+    pub waiting: Vec<MemoryId>,
 }
 
 /// A memory as it was told.

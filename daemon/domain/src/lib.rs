@@ -39,11 +39,11 @@ pub use effort::{Effort, EffortChoice, EffortError};
 pub use error::{ErrorKind, ErrorReport};
 pub use event::{
     AssistantMessage, AttemptRestarted, Completeness, ContextTrimmed, DecodeEventError, Delivery,
-    EffortChanged, Event, EventBody, MemoriesTold, MessageAccepted, MessageExpired,
-    MessageWithdrawn, MessagesDelivered, ModelChanged, Notice, NoticeLevel, PlanChanged,
-    QuestionAnswered, QuestionAsked, SessionCreated, SessionRenamed, TitleSource, TodoListChanged,
-    ToldMemory, ToolCallFinished, ToolCallStarted, TurnCompleted, TurnFailed, TurnInterrupted,
-    TurnResumed, TurnStarted, TurnSuspended, UnknownEvent, UsageRecorded,
+    EffortChanged, Event, EventBody, MemoriesExtracted, MemoriesTold, MessageAccepted,
+    MessageExpired, MessageWithdrawn, MessagesDelivered, ModelChanged, Notice, NoticeLevel,
+    PlanChanged, QuestionAnswered, QuestionAsked, SessionCreated, SessionRenamed, TitleSource,
+    TodoListChanged, ToldMemory, ToolCallFinished, ToolCallStarted, TurnCompleted, TurnFailed,
+    TurnInterrupted, TurnResumed, TurnStarted, TurnSuspended, UnknownEvent, UsageRecorded,
 };
 pub use id::{
     ApprovalId, CallId, ClientMessageId, IdError, ItemId, MemoryChangeId, MemoryId, QuestionId,

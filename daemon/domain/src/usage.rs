@@ -141,17 +141,20 @@ pub enum UsagePurpose {
     Turn,
     /// Making a title.
     Title,
+    /// Looking for what is to be remembered.
+    Memory,
 }
 
 impl UsagePurpose {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Turn, Self::Title];
+    pub const ALL: [Self; 3] = [Self::Turn, Self::Title, Self::Memory];
 
     /// The name by which it is stored and shown.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Turn => "turn",
             Self::Title => "title",
+            Self::Memory => "memory",
         }
     }
 
@@ -159,7 +162,7 @@ impl UsagePurpose {
     pub fn is_background(self) -> bool {
         match self {
             Self::Turn => false,
-            Self::Title => true,
+            Self::Title | Self::Memory => true,
         }
     }
 }

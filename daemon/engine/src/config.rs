@@ -57,6 +57,12 @@ pub struct EngineConfig {
     pub titles: TitlePolicy,
     /// Longest time for making a title.
     pub title_timeout: Duration,
+    /// A session that rests this long after a turn is looked through for memories; none: none is.
+    pub extract_after: Option<Duration>,
+    /// Turns that there have to be for it (spec b.5: 2).
+    pub extract_turns: u32,
+    /// Longest time for looking through one.
+    pub extract_timeout: Duration,
     /// What may be used. Looked at before each request.
     pub budget: Budget,
     /// A turn that takes longer is reported when it ends; zero: none is.
@@ -85,6 +91,9 @@ impl Default for EngineConfig {
             snapshot_every: 256,
             titles: TitlePolicy::Model,
             title_timeout: Duration::from_secs(30),
+            extract_after: None,
+            extract_turns: 2,
+            extract_timeout: Duration::from_secs(120),
             budget: Budget::default(),
             slow_turn: Duration::from_secs(60),
             permission_mode: PermissionMode::Ask,

@@ -3,11 +3,9 @@
 use std::sync::Arc;
 
 use agentd_domain::{EventBody, Seq, SessionId, Title, UsagePurpose, cut_line};
-use agentd_llm::{LlmError, Message, Request, StreamPart};
-use futures_util::StreamExt as _;
 
-use crate::model::{ModelQuery, Role};
 use crate::session::SessionDeps;
+use crate::short_answer::{self, Asked};
 use crate::usage::Account;
 
 const INSTRUCTIONS: &str = "Write a title for the conversation that follows: at most eight words, in its language, no quotes, \
@@ -42,45 +40,14 @@ async fn make(
     account: &Arc<Account>,
 ) -> Option<Title> {
     let conversation = first_exchange(deps, session_id).await?;
-    let query = ModelQuery { role: Role::Cheap, model: model.to_owned(), effort: None };
-    let resolved = deps.models.resolve(&query).await.ok().filter(|model| !model.is_offline())?;
-    let request = Request {
-        model: resolved.model,
-        info: resolved.info,
-        messages: vec![Message::System(INSTRUCTIONS.to_owned()), Message::user(conversation)],
-        tools: Vec::new(),
-        max_output_tokens: None,
-        effort: resolved.effort.and_then(|effort| effort.effective),
-        cache_key: None,
-        meter: Some(account.meter(UsagePurpose::Title)),
+    let asked = Asked {
+        model,
+        instructions: INSTRUCTIONS,
+        text: conversation,
+        purpose: UsagePurpose::Title,
+        most_bytes: MAX_ANSWER,
     };
-    let mut answer = String::new();
-    let mut stream = match resolved.provider.stream(request).await {
-        Ok(stream) => stream,
-        // That was said already, once for today.
-        Err(LlmError::Budget { .. }) => return None,
-        Err(error) => {
-            tracing::warn!(%session_id, %error, "no title");
-            return None;
-        }
-    };
-    while let Some(part) = stream.next().await {
-        match part {
-            Ok(StreamPart::Text(text)) if answer.len() + text.len() <= MAX_ANSWER => {
-                answer.push_str(&text);
-            }
-            Ok(StreamPart::Text(_)) => {
-                tracing::warn!(%session_id, "the model wrote no title but a long text");
-                return None;
-            }
-            Ok(StreamPart::Restarted(_)) => answer.clear(),
-            Ok(StreamPart::Reasoning(_) | StreamPart::Finished(_)) => {}
-            Err(error) => {
-                tracing::warn!(%session_id, %error, "no title");
-                return None;
-            }
-        }
-    }
+    let answer = short_answer::ask(deps, account, asked).await?;
     let line = answer.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let title = cut_line(line.trim_matches(['"', '\'', '“', '”', '*', '#', ' ']), TITLE_CHARS);
     title.parse().ok()

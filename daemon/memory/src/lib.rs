@@ -8,6 +8,7 @@ mod book;
 mod config;
 mod decay;
 mod error;
+mod extract;
 mod memories;
 mod merge;
 mod new_memory;
@@ -16,12 +17,15 @@ mod select;
 #[cfg(test)]
 mod test_memory;
 mod told;
+mod vouch;
 
 pub use book::{Added, Filter};
 pub use config::{DecayConfig, MemoryConfig, SelectConfig};
 pub use decay::{Fate, forecast, next_step, retention};
 pub use error::MemoryError;
+pub use extract::{Extracted, INSTRUCTIONS, MAX_ANSWER, parse, usual_priority};
 pub use memories::{Counts, Found, Memories};
 pub use new_memory::{MemoryPatch, NewMemory, Vouched};
 pub use select::{Because, Chosen};
 pub use told::{id_end, told, told_line, told_withdrawn};
+pub use vouch::{is_spoken_of, vouched};

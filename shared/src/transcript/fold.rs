@@ -35,6 +35,10 @@ impl Transcript {
                 self.note(event, NoteKind::PlanChanged { plan });
                 Change::Session
             }
+            Body::MemoriesExtracted(extracted) => {
+                self.note(event, NoteKind::MemoriesExtracted { extracted: extracted.clone() });
+                Change::Session
+            }
             Body::MemoriesTold(told) => {
                 self.note(event, NoteKind::MemoriesTold { told: told.clone() });
                 Change::Session

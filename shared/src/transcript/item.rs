@@ -282,6 +282,11 @@ pub enum NoteKind {
         /// The whole plan.
         plan: v1::Plan,
     },
+    /// The conversation was looked through for what is to be remembered.
+    MemoriesExtracted {
+        /// What was found.
+        extracted: v1::MemoriesExtracted,
+    },
     /// The model was told of memories.
     MemoriesTold {
         /// Which.

@@ -62,6 +62,7 @@ pub(crate) fn kind(body: &Body) -> &'static str {
         Body::TodoListChanged(_) => "todo",
         Body::PlanChanged(_) => "plan",
         Body::MemoriesTold(_) => "memories",
+        Body::MemoriesExtracted(_) => "memories found",
         Body::Unknown(_) => "unknown",
         Body::ItemDelta(_) => "delta",
         Body::Presence(_) => "presence",

@@ -5,6 +5,7 @@
 //! store, folded into the state and only then shown to the terminals.
 
 mod approvals;
+mod background;
 mod commands;
 mod outcome;
 mod people;
@@ -19,7 +20,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use agentd_domain::{
-    ApprovalId, Author, Clock, IdSource, InterruptReason, QuestionId, Seq, SessionId, Title, TurnId,
+    ApprovalId, Author, Clock, IdSource, InterruptReason, MemoriesExtracted, QuestionId, Seq,
+    SessionId, Title, TurnId,
 };
 use agentd_memory::Memories;
 use agentd_store::{CrashPoints, Store, Write};
@@ -106,6 +108,15 @@ pub(super) struct Running {
     abort_at: Option<Instant>,
 }
 
+/// What has come of work that no user waited for.
+#[derive(Debug)]
+pub(super) enum Made {
+    Title(Option<Title>),
+    Memories(Option<MemoriesExtracted>),
+    /// It broke off.
+    Nothing,
+}
+
 /// How an actor's task has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ended {
@@ -135,8 +146,10 @@ pub(crate) struct Actor {
     reports: mpsc::Receiver<TurnReport>,
     report_tx: mpsc::Sender<TurnReport>,
     turns: JoinSet<TurnOutcome>,
-    /// Titles that are made. They end before the actor does, so that what they used is recorded.
-    titles: JoinSet<Option<Title>>,
+    /// Work that no user waits for. It ends before the actor does, so that what it used is recorded.
+    background: JoinSet<Made>,
+    /// When the session is looked through for memories.
+    extract_at: Option<Instant>,
     pub(super) running: Option<Running>,
     pub(super) live: Option<LiveItem>,
     pub(super) outputs: LiveOutputs,
@@ -185,7 +198,8 @@ impl Actor {
             reports,
             report_tx,
             turns: JoinSet::new(),
-            titles: JoinSet::new(),
+            background: JoinSet::new(),
+            extract_at: None,
             running: None,
             live: None,
             outputs: LiveOutputs::default(),
@@ -233,7 +247,7 @@ impl Actor {
             };
         }
         let exit = self.work(shutdown).await;
-        self.titles.shutdown().await;
+        self.background.shutdown().await;
         let ended = if matches!(exit, Exit::OutOfStep) {
             self.turns.shutdown().await;
             Ended::OutOfStep
@@ -292,6 +306,7 @@ impl Actor {
             self.record(drafts, vec![Write::ClearPartial(self.id)]).await?;
         }
         self.count_queue();
+        self.rest_before_looking();
         Ok(())
     }
 
@@ -325,9 +340,9 @@ impl Actor {
                     let outcome = ended.unwrap_or_else(|error| TurnOutcome::from_join_error(&error));
                     self.on_turn_end(outcome).await;
                 }
-                Some(made) = self.titles.join_next() => {
-                    // What was used is recorded also when no title came of it.
-                    self.title_made(made.ok().flatten()).await;
+                Some(made) = self.background.join_next() => {
+                    // What was used is recorded also when nothing came of it.
+                    self.on_made(made.unwrap_or(Made::Nothing)).await;
                 }
                 // When to wake depends on it.
                 Ok(()) = config.changed() => {}
@@ -368,12 +383,16 @@ impl Actor {
             self.close_stalled_turn().await;
         }
         self.drop_gone_subscribers();
+        if self.extract_at.is_some_and(|at| at <= now) {
+            self.look_for_memories();
+        }
         self.is_idle() && now >= self.idle_since + self.deps.config.borrow().idle_unload
     }
 
     pub(super) fn is_idle(&self) -> bool {
         self.running.is_none()
-            && self.titles.is_empty()
+            && self.background.is_empty()
+            && self.extract_at.is_none()
             && self.subscribers.is_empty()
             && self.store_retry_at.is_none()
     }
@@ -389,7 +408,7 @@ impl Actor {
             // The time of day may be set meanwhile.
             Instant::now() + left.min(EXPIRY_LOOK)
         });
-        [self.partial_due, abort, self.store_retry_at, idle, expiry]
+        [self.partial_due, self.extract_at, abort, self.store_retry_at, idle, expiry]
             .into_iter()
             .flatten()
             .min()

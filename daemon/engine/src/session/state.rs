@@ -38,6 +38,12 @@ pub(crate) struct SessionState {
     /// The last call of the turn that could have proven the plan's current step.
     #[serde(default)]
     pub(crate) trial: Option<Trial>,
+    /// The event through which it was looked through for memories.
+    #[serde(default)]
+    pub(crate) extracted: Seq,
+    /// Turns that have ended since.
+    #[serde(default)]
+    pub(crate) unextracted_turns: u32,
     /// Approvals that were resolved last and who did so, so that a late answer learns it.
     #[serde(default)]
     pub(crate) resolved: Vec<(ApprovalId, Option<Author>)>,
@@ -154,6 +160,8 @@ impl SessionState {
             todo: TodoList::default(),
             plan: Plan::default(),
             trial: None,
+            extracted: Seq::ZERO,
+            unextracted_turns: 0,
             resolved: Vec::new(),
             rules: Vec::new(),
         }
@@ -253,9 +261,11 @@ impl SessionState {
                     turn.question = None;
                 }
             }
-            EventBody::TurnCompleted(_)
-            | EventBody::TurnFailed(_)
-            | EventBody::TurnInterrupted(_) => self.turn = None,
+            EventBody::TurnCompleted(_) => {
+                self.turn = None;
+                self.unextracted_turns = self.unextracted_turns.saturating_add(1);
+            }
+            EventBody::TurnFailed(_) | EventBody::TurnInterrupted(_) => self.turn = None,
             EventBody::AssistantMessage(message) => {
                 if let Some(turn) = &mut self.turn
                     && message.completeness != Completeness::Incomplete
@@ -306,6 +316,10 @@ impl SessionState {
             }
             EventBody::TodoListChanged(changed) => self.todo.clone_from(&changed.list),
             EventBody::PlanChanged(changed) => plans::changed(self, &changed.plan),
+            EventBody::MemoriesExtracted(extracted) => {
+                self.extracted = extracted.through;
+                self.unextracted_turns = 0;
+            }
             EventBody::ContextTrimmed(trimmed) => self.context_from = trimmed.first_kept_seq,
             EventBody::AttemptRestarted(_)
             | EventBody::MemoriesTold(_)
@@ -369,6 +383,7 @@ impl SessionState {
                 | EventBody::TodoListChanged(_)
                 | EventBody::PlanChanged(_)
                 | EventBody::MemoriesTold(_)
+                | EventBody::MemoriesExtracted(_)
                 | EventBody::Notice(_)
                 | EventBody::ApprovalRequested(_)
                 | EventBody::ApprovalResolved(_)

@@ -5,21 +5,19 @@
 //! Anything else waits until a user confirms it, and takes nothing away.
 
 use agentd_domain::{
-    Memory, MemoryAuthor, MemoryCategory, MemoryCommand, MemoryOrigin, MemoryPriority, MemoryReach,
-    MemoryScope, ToolCallFinished, ToolEffect, ToolStatus,
+    Memory, MemoryAuthor, MemoryCommand, MemoryOrigin, MemoryReach, MemoryScope, ToolCallFinished,
+    ToolEffect, ToolStatus,
 };
 use agentd_llm::Message;
 use agentd_memory::{
-    Added, Filter, MemoryError, MemoryPatch, NewMemory, Vouched, id_end, told_line,
+    Added, Filter, MemoryError, MemoryPatch, NewMemory, id_end, is_spoken_of, told_line,
+    usual_priority, vouched,
 };
 
 use super::{Conversation, TurnTask};
 
 /// Memories that a search or a list gives at most.
 const MOST_FOUND: usize = 20;
-
-/// Share of the words of a text that must be the user's own for it to be the user's word.
-const OWN_WORDS: f64 = 0.6;
 
 /// Why a call is refused that is not the fault of its arguments.
 const NOT_VOUCHED: &str = "text from outside is part of this conversation and the user has not spoken of this memory; \
@@ -82,7 +80,8 @@ impl TurnTask {
                         MemoryScope::Workspace { root }
                     }
                 };
-                let vouched = self.vouched(&content, conversation);
+                let has_outside_text = self.has_outside_text(conversation);
+                let vouched = vouched(&content, &conversation.said(), has_outside_text);
                 let new = NewMemory {
                     content,
                     priority: Some(priority.unwrap_or_else(|| usual_priority(category))),
@@ -140,28 +139,14 @@ impl TurnTask {
             let problem = "the user has pinned this memory; only the user changes it".to_owned();
             return Err(Refused { code: "MEMORY_REFUSED", problem });
         }
-        let spoken = [Some(memory.content.as_str()), new];
-        let is_spoken_of = spoken.into_iter().flatten().any(|text| {
-            let own = agentd_search::keywords(&conversation.said());
-            agentd_search::keywords(text).intersection(&own).next().is_some()
-        });
+        let said = conversation.said();
+        let is_spoken_of =
+            is_spoken_of(&memory.content, &said) || new.is_some_and(|new| is_spoken_of(new, &said));
         if !is_spoken_of && self.has_outside_text(conversation) {
             let problem = NOT_VOUCHED.to_owned();
             return Err(Refused { code: "MEMORY_REFUSED", problem });
         }
         Ok(memory)
-    }
-
-    fn vouched(&self, content: &str, conversation: &Conversation) -> Vouched {
-        let words = agentd_search::keywords(content);
-        let own = agentd_search::keywords(&conversation.said());
-        #[expect(clippy::cast_precision_loss, reason = "counts of words")]
-        let share = words.intersection(&own).count() as f64 / words.len().max(1) as f64;
-        if share >= OWN_WORDS || !self.has_outside_text(conversation) {
-            Vouched::Yes
-        } else {
-            Vouched::No
-        }
     }
 
     /// True when a call has brought text into the conversation that others may have written.
@@ -207,18 +192,6 @@ impl From<MemoryError> for Refused {
         let hint = error.hint();
         let problem = if hint.is_empty() { error.to_string() } else { format!("{error}; {hint}") };
         Self { code, problem }
-    }
-}
-
-/// The tier of a kind when none is asked for (spec b.5). What a model brings is critical only when it
-/// says so.
-fn usual_priority(category: MemoryCategory) -> MemoryPriority {
-    match category {
-        MemoryCategory::Instruction | MemoryCategory::Preference | MemoryCategory::Reminder => {
-            MemoryPriority::High
-        }
-        MemoryCategory::Fact | MemoryCategory::Reflection => MemoryPriority::Medium,
-        MemoryCategory::General => MemoryPriority::Low,
     }
 }
 

@@ -2,10 +2,11 @@
 
 use agentd_domain::{
     AssistantMessage, AttemptRestarted, ContextTrimmed, EffortChanged, Event, EventBody,
-    MemoriesTold, MessageAccepted, MessageExpired, MessageWithdrawn, MessagesDelivered,
-    ModelChanged, Notice, PermissionModeChanged, PermissionRuleRevoked, QuestionAnswered,
-    SessionCreated, SessionRenamed, ToldMemory, TurnCompleted, TurnFailed, TurnInterrupted,
-    TurnResumed, TurnStarted, TurnSuspended, UnknownEvent, UsageRecorded, WorkModeChanged,
+    MemoriesExtracted, MemoriesTold, MessageAccepted, MessageExpired, MessageWithdrawn,
+    MessagesDelivered, ModelChanged, Notice, PermissionModeChanged, PermissionRuleRevoked,
+    QuestionAnswered, SessionCreated, SessionRenamed, ToldMemory, TurnCompleted, TurnFailed,
+    TurnInterrupted, TurnResumed, TurnStarted, TurnSuspended, UnknownEvent, UsageRecorded,
+    WorkModeChanged,
 };
 use agentd_engine::{Delta, DeltaSource, Participant};
 use agentd_proto::v1;
@@ -208,6 +209,13 @@ fn body(body: &EventBody) -> Body {
         EventBody::ToolCallFinished(finished) => Body::ToolCallFinished(tool::finished(finished)),
         EventBody::PlanChanged(changed) => {
             Body::PlanChanged(v1::PlanChanged { plan: Some(plan(&changed.plan)) })
+        }
+        EventBody::MemoriesExtracted(MemoriesExtracted { through, added, waiting }) => {
+            Body::MemoriesExtracted(v1::MemoriesExtracted {
+                through_seq: through.0,
+                added: added.iter().map(ToString::to_string).collect(),
+                waiting: waiting.iter().map(ToString::to_string).collect(),
+            })
         }
         EventBody::MemoriesTold(MemoriesTold { told, withdrawn, known, text }) => {
             Body::MemoriesTold(v1::MemoriesTold {

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use agentd_domain::{
-    Author, EventBody, InterruptReason, ItemId, Notice, NoticeLevel, Seq, Title, TitleSource,
-    TurnId,
+    Author, EventBody, InterruptReason, ItemId, Notice, NoticeLevel, Seq, TitleSource, TurnId,
 };
 use agentd_store::{AcceptedMessage, Batch, Write};
 
@@ -202,24 +201,12 @@ impl Actor {
         }
     }
 
-    pub(super) async fn title_made(&mut self, title: Option<Title>) {
-        let mut drafts = self.drafts_of_turn(Vec::new());
-        if let Some(title) = title
-            && self.state.wants_title(TitleSource::Model)
-        {
-            drafts.push(decide::renamed(&title, TitleSource::Model, None));
-        }
-        if let Err(error) = self.record(drafts, Vec::new()).await {
-            tracing::warn!(session_id = %self.id, %error, "the title could not be stored");
-        }
-    }
-
     pub(super) async fn delete(&mut self) -> Result<(), CommandError> {
         if let Some(running) = &self.running {
             running.cancel.cancel();
         }
         self.turns.shutdown().await;
-        self.titles.shutdown().await;
+        self.background.shutdown().await;
         let _was_running = self.turn_is_over();
         self.deps.tools.end_session(Some(self.id)).await;
         // The log goes; what the last request used was used all the same.

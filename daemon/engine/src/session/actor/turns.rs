@@ -221,12 +221,4 @@ impl Actor {
         self.questioned = None;
         self.running.take()
     }
-
-    /// Makes a title with the model, away from the session's own work.
-    pub(super) fn make_title(&mut self) {
-        let (deps, account) = (Arc::clone(&self.deps), Arc::clone(&self.account));
-        let model = self.state.record.model.clone();
-        let span = tracing::info_span!(parent: None, "title", session_id = %self.id);
-        self.titles.spawn(crate::title::title(deps, self.id, model, account).instrument(span));
-    }
 }

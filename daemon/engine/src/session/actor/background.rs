@@ -1,0 +1,63 @@
+//! Work that no user waits for: titles, and looking for what is to be remembered.
+
+use std::sync::Arc;
+
+use agentd_domain::TitleSource;
+use tokio::time::Instant;
+use tracing::Instrument as _;
+
+use super::{Actor, Made};
+use crate::extract::{self, Part};
+use crate::session::decide::{self, Draft};
+
+impl Actor {
+    /// Makes a title with the model, away from the session's own work.
+    pub(super) fn make_title(&mut self) {
+        let (deps, account) = (Arc::clone(&self.deps), Arc::clone(&self.account));
+        let model = self.state.record.model.clone();
+        let span = tracing::info_span!(parent: None, "title", session_id = %self.id);
+        let title = crate::title::title(deps, self.id, model, account);
+        self.background.spawn(async { Made::Title(title.await) }.instrument(span));
+    }
+
+    /// Sets when the session is looked through for memories, if there is enough that was not.
+    pub(super) fn rest_before_looking(&mut self) {
+        let config = self.deps.config.borrow();
+        let is_enough = self.state.unextracted_turns >= config.extract_turns.max(1);
+        let after = config.extract_after.filter(|_| is_enough);
+        self.extract_at = after.map(|after| Instant::now() + after);
+    }
+
+    /// Looks for what is to be remembered, unless a turn runs: then its end sets another time.
+    pub(super) fn look_for_memories(&mut self) {
+        self.extract_at = None;
+        if self.running.is_some() || !self.background.is_empty() {
+            return;
+        }
+        let (deps, account) = (Arc::clone(&self.deps), Arc::clone(&self.account));
+        let part = Part {
+            session_id: self.id,
+            model: self.state.record.model.clone(),
+            from: self.state.extracted.next(),
+        };
+        let span = tracing::info_span!(parent: None, "memories", session_id = %self.id);
+        let found = extract::extract(deps, part, account);
+        self.background.spawn(async { Made::Memories(found.await) }.instrument(span));
+    }
+
+    pub(super) async fn on_made(&mut self, made: Made) {
+        let mut drafts = self.drafts_of_turn(Vec::new());
+        match made {
+            Made::Title(Some(title)) if self.state.wants_title(TitleSource::Model) => {
+                drafts.push(decide::renamed(&title, TitleSource::Model, None));
+            }
+            Made::Memories(Some(extracted)) => {
+                drafts.push(Draft { turn_id: None, body: extracted.into() });
+            }
+            Made::Title(_) | Made::Memories(None) | Made::Nothing => {}
+        }
+        if let Err(error) = self.record(drafts, Vec::new()).await {
+            tracing::warn!(session_id = %self.id, %error, "what was made could not be stored");
+        }
+    }
+}
