@@ -19,6 +19,10 @@ pub struct MemorySettings {
     pub max_changes: u64,
     /// How often time does its work: memories age, and what is over ends.
     pub sweep_interval_ms: u64,
+    /// A session that rests this long after a turn is looked through for memories; 0: none is.
+    pub extract_after_ms: u64,
+    /// Turns that there have to be for it.
+    pub extract_turns: u64,
     /// How memories age.
     pub decay: DecaySettings,
     /// What is told of them when a turn begins.
@@ -73,6 +77,8 @@ impl Default for MemorySettings {
             merge_similarity,
             max_changes: max_changes as u64,
             sweep_interval_ms: 3_600_000,
+            extract_after_ms: 120_000,
+            extract_turns: 2,
             decay: DecaySettings::default(),
             select: SelectSettings::default(),
         }
@@ -125,6 +131,8 @@ impl MemorySettings {
         between("memory.merge_similarity", self.merge_similarity, 0.1, 1.0)?;
         range("memory.max_changes", self.max_changes, 1, 1_000_000)?;
         range("memory.sweep_interval_ms", self.sweep_interval_ms, 1_000, 86_400_000)?;
+        range("memory.extract_after_ms", self.extract_after_ms, 0, 86_400_000)?;
+        range("memory.extract_turns", self.extract_turns, 1, 1_000)?;
         let DecaySettings {
             critical_days,
             high_days,

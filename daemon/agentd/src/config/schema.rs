@@ -564,6 +564,10 @@ impl Config {
             permission_mode: self.permission.mode,
             rules: self.permission.engine_rules().into(),
             approval_timeout: Duration::from_millis(self.permission.approval_timeout_ms),
+            extract_after: Some(self.memory.extract_after_ms)
+                .filter(|after_ms| *after_ms > 0)
+                .map(Duration::from_millis),
+            extract_turns: u32::try_from(self.memory.extract_turns).unwrap_or(u32::MAX),
             ..EngineConfig::default()
         }
     }

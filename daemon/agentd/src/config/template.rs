@@ -155,6 +155,8 @@ pub const TEMPLATE: &str = r#"# agentd and its clients. Every key may be left ou
 #merge_similarity = 0.6   # texts that share this much of their words become one memory
 #max_changes = 1000       # kept for `agentctl memory why` and `undo`
 #sweep_interval_ms = 3600000  # how often memories age and end
+#extract_after_ms = 120000  # a session that rests this long is looked through for memories; 0: never
+#extract_turns = 2        # turns that there have to be for it
 
 [memory.decay]            # days; a use makes a memory more stable, and all of these longer
 #critical_days = 30.0     # then it is a high one
