@@ -166,10 +166,7 @@ pub(crate) fn notes(event: &v1::Event, me: &str) -> Option<Line> {
         Body::PlanChanged(changed) => {
             line(Tone::Dim, plan::plan(&changed.plan.clone().unwrap_or_default()))
         }
-        Body::MemoriesExtracted(extracted) => match memories_extracted(extracted) {
-            Some(text) => line(Tone::Dim, text),
-            None => Vec::new(),
-        },
+        Body::MemoriesExtracted(extracted) => line(Tone::Dim, memories_extracted(extracted)?),
         Body::MemoriesTold(told) => line(Tone::Dim, memories_told(told)),
         Body::PermissionModeChanged(changed) => line(
             Tone::Dim,
