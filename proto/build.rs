@@ -6,13 +6,14 @@ use std::path::PathBuf;
 
 use prost::Message as _;
 
-const FILES: [&str; 15] = [
+const FILES: [&str; 16] = [
     "agentd/v1/access.proto",
     "agentd/v1/action.proto",
     "agentd/v1/admin.proto",
     "agentd/v1/approval.proto",
     "agentd/v1/diagnostics.proto",
     "agentd/v1/event.proto",
+    "agentd/v1/goal.proto",
     "agentd/v1/model.proto",
     "agentd/v1/permission.proto",
     "agentd/v1/rule.proto",

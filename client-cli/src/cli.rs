@@ -16,6 +16,7 @@ use crate::command::config::ConfigArgs;
 use crate::command::context::ContextCommand;
 use crate::command::diff::DiffArgs;
 use crate::command::doctor::DoctorArgs;
+use crate::command::goals::GoalsCommand;
 use crate::command::logs::LogsArgs;
 use crate::command::models::ModelsArgs;
 use crate::command::permissions::PermissionsCommand;
@@ -175,6 +176,19 @@ Examples:
   agentctl permissions deny command git push '*'
   agentctl permissions ask write '**/Cargo.toml'")]
     Permissions(PermissionsCommand),
+    /// List, set, finish and remove goals, which outlive sessions
+    #[command(subcommand)]
+    #[command(after_help = "\
+A goal belongs to a workspace, or holds everywhere. Agents set goals too, with
+the tool manage_goals, in the workspace of their session; a session that
+begins is told how many are open, and reads them when it asks.
+
+Examples:
+  agentctl goals list --workspace .
+  agentctl goals add port the parser to wasm --priority 1
+  agentctl goals add --everywhere \"learn Rust\"
+  agentctl goals done 01JZ3V8QK5RDWS3Y8XZ0M4B6TN")]
+    Goals(GoalsCommand),
     /// List tools, show what they take, and run one by hand
     #[command(subcommand)]
     Tools(ToolsCommand),
@@ -337,6 +351,9 @@ mod tests {
         check("agentctl tools run time --session last --workspace .", false);
         check("agentctl send --yes hi", true);
         check("agentctl send --yes --no-wait hi", false);
+        check("agentctl goals add a b --priority 3", true);
+        check("agentctl goals add a --priority 0", false);
+        check("agentctl goals add a --everywhere --workspace .", false);
         check("agentctl undo --change 0", false);
         check("agentctl undo last --change 2 --yes", true);
         check("agentctl config show", true);

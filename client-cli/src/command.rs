@@ -9,6 +9,7 @@ pub(crate) mod config;
 pub(crate) mod context;
 pub(crate) mod diff;
 pub(crate) mod doctor;
+pub(crate) mod goals;
 pub(crate) mod logs;
 pub(crate) mod models;
 pub(crate) mod permissions;
@@ -54,6 +55,7 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Sessions(command) => Box::pin(sessions::run(&command, &app)).await,
         Command::Approvals(command) => approvals::run(&command, &app).await,
         Command::Permissions(command) => permissions::run(&command, &app).await,
+        Command::Goals(command) => goals::run(&command, &app).await,
         Command::Tools(command) => Box::pin(tools::run(&command, &app)).await,
         Command::Diff(args) => diff::run(&args, &app).await,
         Command::Undo(args) => Box::pin(undo::run(&args, &app)).await,
@@ -93,6 +95,7 @@ fn about_broken_config(command: &Command) -> BrokenConfig {
         | Command::Sessions(_)
         | Command::Approvals(_)
         | Command::Permissions(_)
+        | Command::Goals(_)
         | Command::Tools(_)
         | Command::Diff(_)
         | Command::Undo(_)

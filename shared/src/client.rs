@@ -7,6 +7,7 @@ use agentd_proto::v1::admin_service_client::AdminServiceClient;
 use agentd_proto::v1::approval_service_client::ApprovalServiceClient;
 use agentd_proto::v1::diagnostics_service_client::DiagnosticsServiceClient;
 use agentd_proto::v1::event_service_client::EventServiceClient;
+use agentd_proto::v1::goal_service_client::GoalServiceClient;
 use agentd_proto::v1::model_service_client::ModelServiceClient;
 use agentd_proto::v1::permission_service_client::PermissionServiceClient;
 use agentd_proto::v1::sandbox_service_client::SandboxServiceClient;
@@ -102,6 +103,13 @@ impl Client {
     /// Rules about what agents may do by themselves.
     pub fn permission(&self) -> PermissionServiceClient<CommandChannel> {
         PermissionServiceClient::new(self.commands.clone())
+            .max_decoding_message_size(MAX_MESSAGE_BYTES)
+            .max_encoding_message_size(MAX_MESSAGE_BYTES)
+    }
+
+    /// Goals beyond one session.
+    pub fn goal(&self) -> GoalServiceClient<CommandChannel> {
+        GoalServiceClient::new(self.commands.clone())
             .max_decoding_message_size(MAX_MESSAGE_BYTES)
             .max_encoding_message_size(MAX_MESSAGE_BYTES)
     }

@@ -7,18 +7,18 @@ use tokio::process::Command;
 
 use crate::two_terminals::{agentd, agentd_program, chat, leave};
 
-async fn run(home: &Home, arguments: &[&str]) -> Output {
+pub(crate) async fn run(home: &Home, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_agentctl"));
     command.env("AGENTD_HOME", home.dir()).env("AGENTD_BIN", agentd_program());
     command.current_dir(home.workspace()).stdin(Stdio::null()).args(arguments);
     command.output().await.unwrap()
 }
 
-fn stdout(output: &Output) -> &str {
+pub(crate) fn stdout(output: &Output) -> &str {
     str::from_utf8(&output.stdout).unwrap()
 }
 
-fn stderr(output: &Output) -> &str {
+pub(crate) fn stderr(output: &Output) -> &str {
     str::from_utf8(&output.stderr).unwrap()
 }
 

@@ -12,6 +12,7 @@ mod diagnostics;
 mod event;
 mod from_proto;
 mod gate;
+mod goal;
 mod model;
 mod peer;
 mod permission;

@@ -11,6 +11,7 @@ mod day;
 mod effort;
 mod error;
 mod event;
+mod goal;
 mod id;
 mod memory;
 mod named;
@@ -45,6 +46,7 @@ pub use event::{
     TodoListChanged, ToldMemory, ToolCallFinished, ToolCallStarted, TurnCompleted, TurnFailed,
     TurnInterrupted, TurnResumed, TurnStarted, TurnSuspended, UnknownEvent, UsageRecorded,
 };
+pub use goal::{Goal, GoalAuthor, GoalContent, GoalDone, GoalError, GoalPriority, GoalScope};
 pub use id::{
     ApprovalId, CallId, ClientMessageId, IdError, ItemId, MemoryChangeId, MemoryId, QuestionId,
     Seq, SessionId, TurnId,
@@ -65,7 +67,7 @@ pub use plan::{
 pub use port::{Clock, IdSource};
 pub use priority::Priority;
 pub use question::{CHOICE_CONTINUE, CHOICE_STOP, QuestionKind};
-pub use session::{ForkOrigin, SessionRecord, SessionStatus, Title, TitleError};
+pub use session::{ForkOrigin, SessionRecord, SessionStatus, Title, TitleError, UnfinishedWork};
 pub use time::TimestampMs;
 pub use todo::{TodoItem, TodoList, TodoStatus};
 pub use tool::{

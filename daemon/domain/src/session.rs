@@ -29,6 +29,24 @@ pub struct ForkOrigin {
     pub seq: Seq,
 }
 
+/// What a session has set out to do and not done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnfinishedWork {
+    /// Items of its list that are not completed.
+    #[serde(default)]
+    pub todo_items: u32,
+    /// Steps of its plan that are not done.
+    #[serde(default)]
+    pub plan_steps: u32,
+}
+
+impl UnfinishedWork {
+    /// True when nothing is left.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// The index entry of a session: what a list shows, kept beside the log and rebuilt from it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionRecord {
@@ -86,6 +104,9 @@ pub struct SessionRecord {
     /// Absolute paths of further directories that tools work in.
     #[serde(default)]
     pub further_roots: Vec<String>,
+    /// What it has not done yet. Entries of older releases do not say it until the session changes.
+    #[serde(default, skip_serializing_if = "UnfinishedWork::is_none")]
+    pub unfinished: UnfinishedWork,
 }
 
 impl SessionRecord {
@@ -112,6 +133,7 @@ impl SessionRecord {
             permission_mode: PermissionMode::default(),
             work_mode: WorkMode::default(),
             further_roots: Vec::new(),
+            unfinished: UnfinishedWork::default(),
         }
     }
 

@@ -11,7 +11,9 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use agentd_domain::{Action, Author, SessionId, ToolEffect, ToolResult, ToolStatus, cut_line};
+use agentd_domain::{
+    Action, Author, GoalAuthor, SessionId, ToolEffect, ToolResult, ToolStatus, cut_line,
+};
 use agentd_tools::{
     CallLimits, FileChange, FileChanges, FileLedger, LiveOutput, NetDiff, Nobody, Permission,
     PreparedCall, ToolContext, plan_call, run_call,
@@ -21,6 +23,7 @@ use tokio::time::timeout;
 
 use crate::engine::{Engine, check_workspace};
 use crate::error::CommandError;
+use crate::goals::SessionGoals;
 use crate::roots::Roots;
 use crate::session::{Command, Standing};
 use crate::{permission, rules};
@@ -302,6 +305,12 @@ impl Engine {
             output,
             // Whoever calls by hand is asked nothing: he gives the arguments.
             people: Arc::new(Nobody),
+            goals: Arc::new(SessionGoals {
+                deps: Arc::clone(self.deps()),
+                workspace: roots.workspace.clone(),
+                session,
+                by: GoalAuthor::Person { author: call.by.clone() },
+            }),
             readable,
         };
         let limits = CallLimits::of(&prepared);

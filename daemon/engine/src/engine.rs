@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 use crate::by_hand::Hands;
 use crate::config::{AutoResume, EngineConfig};
 use crate::error::CommandError;
+use crate::goals::GoalBook;
 use crate::model::ModelSource;
 use crate::roots;
 use crate::rules::RuleBook;
@@ -152,6 +153,7 @@ impl Engine {
             spending,
             slow_turns: SlowTurnTally::default(),
             rules: RuleBook::default(),
+            goals: GoalBook::default(),
         });
         let inner = Inner {
             deps,

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use agentd_domain::{ApprovalId, ErrorKind, ItemId, QuestionId, Seq, SessionId, TitleError};
+use agentd_domain::{
+    ApprovalId, ErrorKind, GoalError, ItemId, QuestionId, Seq, SessionId, TitleError,
+};
 use agentd_store::{CommitError, ReadError};
 
 /// A field of a request, as the wire names it.
@@ -59,6 +61,23 @@ pub enum CommandError {
     TooManyRules {
         /// Most rules.
         max: usize,
+    },
+    /// There is no such goal.
+    #[error("there is no goal {0}")]
+    NoGoal(String),
+    /// A person has set it.
+    #[error("a person has set goal {0}, so that no model removes it")]
+    GoalOfPerson(String),
+    /// What is to be a goal is none.
+    #[error(transparent)]
+    Goal(#[from] GoalError),
+    /// There are as many open goals as there may be.
+    #[error("there are {max} open goals {wherever}; more are not kept")]
+    TooManyGoals {
+        /// Most of them.
+        max: usize,
+        /// Which.
+        wherever: &'static str,
     },
     /// A denial holds for one call.
     #[error("a denial holds for the call that it is about")]
@@ -175,6 +194,7 @@ impl CommandError {
             | Self::NoQuestion(_)
             | Self::NoApproval(_)
             | Self::NoRule(_)
+            | Self::NoGoal(_)
             | Self::Deleted(_) => ErrorKind::NotFound,
             Self::AnsweredAlready { .. }
             | Self::ApprovalResolved { .. }
@@ -182,7 +202,9 @@ impl CommandError {
             Self::NoRuleFor(_) | Self::ConfiguredRule(_) | Self::Changes { .. } => {
                 ErrorKind::Precondition
             }
+            Self::GoalOfPerson(_) => ErrorKind::Denied,
             Self::NotAChoice { .. }
+            | Self::Goal(_)
             | Self::DenialScope
             | Self::ReasonTooLong { .. }
             | Self::EmptyMessage
@@ -195,6 +217,7 @@ impl CommandError {
             Self::QueueFull { .. }
             | Self::TooManyTerminals { .. }
             | Self::TooManyRules { .. }
+            | Self::TooManyGoals { .. }
             | Self::MailboxFull
             | Self::TooManyByHand { .. }
             | Self::BeingMade(_) => ErrorKind::Busy,
@@ -215,6 +238,9 @@ impl CommandError {
             Self::NoApproval(_) | Self::ApprovalResolved { .. } => Some("approval_id"),
             Self::NoRuleFor(_) | Self::DenialScope => Some("scope"),
             Self::NoRule(_) | Self::ConfiguredRule(_) => Some("rule_id"),
+            Self::NoGoal(_) | Self::GoalOfPerson(_) => Some("goal_id"),
+            Self::Goal(GoalError::Priority { .. }) => Some("priority"),
+            Self::Goal(GoalError::Empty | GoalError::TooLong { .. }) => Some("content"),
             Self::ReasonTooLong { .. } => Some("reason"),
             Self::NotAChoice { .. } => Some("choice"),
             Self::EmptyMessage | Self::MessageTooLong { .. } => Some("text"),
@@ -226,6 +252,7 @@ impl CommandError {
             Self::QueueFull { .. }
             | Self::TooManyTerminals { .. }
             | Self::TooManyRules { .. }
+            | Self::TooManyGoals { .. }
             | Self::MailboxFull
             | Self::TooManyByHand { .. }
             | Self::Changes { .. }
@@ -253,7 +280,14 @@ impl CommandError {
             Self::NoRule(_) => "`agentctl permissions list` shows the rules there are",
             Self::ConfiguredRule(_) => "take it out of [permission] in the configuration",
             Self::TooManyRules { .. } => "remove some with `agentctl permissions remove`",
-            Self::ReasonTooLong { .. } => "say it in fewer words",
+            Self::NoGoal(_) => "`agentctl goals list --done` shows the goals there are",
+            Self::GoalOfPerson(_) => "people remove it with `agentctl goals drop`",
+            Self::Goal(GoalError::Priority { .. }) => "give 1 (first), 2 or 3 (last)",
+            Self::Goal(GoalError::Empty) => "say what is to be reached",
+            Self::TooManyGoals { .. } => "drop some with `agentctl goals drop`",
+            Self::ReasonTooLong { .. } | Self::Goal(GoalError::TooLong { .. }) => {
+                "say it in fewer words"
+            }
             Self::NotAChoice { .. } => "answer with one of the choices, as it is written",
             Self::EmptyMessage => "write something other than white space",
             Self::MessageTooLong { .. } => {

@@ -14,6 +14,7 @@ mod digest;
 mod engine;
 mod error;
 mod extract;
+mod goals;
 mod model;
 mod permission;
 mod roots;
@@ -34,6 +35,7 @@ pub use config::{AutoResume, EngineConfig, TitlePolicy};
 pub use copy::{ImportError, MAX_IMPORT_LINE};
 pub use engine::{Engine, EngineDeps, EngineStats, NewSession, OpenApproval};
 pub use error::{CommandError, Field};
+pub use goals::{MAX_DONE_GOALS, MAX_OPEN_GOALS, MAX_OPEN_GOALS_OF_SCOPE, NewGoal};
 pub use model::{ModelQuery, ModelSource, ResolvedModel, Role};
 pub use rules::{MAX_RULES, NewRule, RuleFilter};
 pub use session::{

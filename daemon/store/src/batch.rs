@@ -1,8 +1,8 @@
 //! What a commit may hold.
 
 use agentd_domain::{
-    ClientMessageId, Event, ItemId, Memory, MemoryChange, MemoryChangeId, MemoryId, PermissionRule,
-    Seq, SessionId, SessionRecord,
+    ClientMessageId, Event, Goal, ItemId, Memory, MemoryChange, MemoryChangeId, MemoryId,
+    PermissionRule, Seq, SessionId, SessionRecord,
 };
 use serde::{Deserialize, Serialize};
 
@@ -88,6 +88,13 @@ pub enum Write {
     PutMemoryChange(Box<MemoryChange>),
     /// Removes a change from that journal.
     DeleteMemoryChange(MemoryChangeId),
+    /// Adds a goal, or replaces the one of the same id.
+    PutGoal(Goal),
+    /// Removes a goal.
+    DeleteGoal {
+        /// Its id.
+        goal_id: String,
+    },
     /// Removes a session with everything under its id.
     DeleteSession(SessionId),
 }

@@ -35,7 +35,8 @@ pub use logs::{
 pub use records::{
     a_closed_store_refuses_everything, a_deleted_session_is_gone, a_snapshot_replaces_the_last,
     an_answer_is_found_by_the_clients_id, counters_are_listed_by_name_and_outlive_sessions,
-    counters_sum_what_many_batches_add, cursors_never_go_back, later_batches_keep_their_order,
+    counters_sum_what_many_batches_add, cursors_never_go_back,
+    goals_are_replaced_removed_and_outlive_sessions, later_batches_keep_their_order,
     memories_and_their_changes_are_kept_in_order, partial_text_is_replaced_and_cleared,
     rules_are_replaced_removed_and_outlive_sessions, unfinished_sessions_are_listed,
 };
@@ -68,6 +69,7 @@ macro_rules! store_conformance {
             counters_sum_what_many_batches_add,
             counters_are_listed_by_name_and_outlive_sessions,
             rules_are_replaced_removed_and_outlive_sessions,
+            goals_are_replaced_removed_and_outlive_sessions,
             memories_and_their_changes_are_kept_in_order,
             a_deleted_session_is_gone,
             a_closed_store_refuses_everything,

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use agentd_domain::{
-    ClientMessageId, Memory, MemoryChange, MemoryChangeId, MemoryId, PermissionRule, Seq,
+    ClientMessageId, Goal, Memory, MemoryChange, MemoryChangeId, MemoryId, PermissionRule, Seq,
     SessionId, SessionRecord,
 };
 use async_trait::async_trait;
@@ -159,6 +159,10 @@ impl Store for MemoryStore {
 
     async fn rules(&self) -> Result<Vec<PermissionRule>, ReadError> {
         self.read(keyspace::rules)
+    }
+
+    async fn goals(&self) -> Result<Vec<Goal>, ReadError> {
+        self.read(keyspace::goals)
     }
 
     async fn memories(

@@ -30,7 +30,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 
 use agentd_domain::{
-    ClientMessageId, Memory, MemoryChange, MemoryChangeId, MemoryId, PermissionRule, Seq,
+    ClientMessageId, Goal, Memory, MemoryChange, MemoryChangeId, MemoryId, PermissionRule, Seq,
     SessionId, SessionRecord,
 };
 use async_trait::async_trait;
@@ -239,6 +239,10 @@ impl Store for SledStore {
 
     async fn rules(&self) -> Result<Vec<PermissionRule>, ReadError> {
         self.read(keyspace::rules).await
+    }
+
+    async fn goals(&self) -> Result<Vec<Goal>, ReadError> {
+        self.read(keyspace::goals).await
     }
 
     async fn memories(

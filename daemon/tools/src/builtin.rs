@@ -25,7 +25,9 @@ use crate::net::{
     search_web::SearchWeb, weather::Weather,
 };
 use crate::pdf::PdfReader;
-use crate::planning::{manage_plan::ManagePlan, manage_todo_list::ManageTodoList};
+use crate::planning::{
+    manage_goals::ManageGoals, manage_plan::ManagePlan, manage_todo_list::ManageTodoList,
+};
 use crate::process::{self, ProcessLimits, ocr_image::OcrImage};
 use crate::system::{os_info::OsInfo, query_packages::QueryPackages, time::Time};
 use crate::vcs::{git::GitRead, git_commit::GitCommit, user_settings};
@@ -61,6 +63,7 @@ pub(crate) fn tools(settings: BuiltinSettings) -> Vec<Arc<dyn Tool>> {
         tool(ListArchive { protected: protected.clone() }),
         tool(ListDir { protected: protected.clone() }),
         tool(LunarDate),
+        tool(ManageGoals),
         tool(ManageMemory),
         tool(ManagePlan),
         tool(ManageTodoList),

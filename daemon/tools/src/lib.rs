@@ -15,6 +15,7 @@ mod data;
 mod dev;
 mod dialogue;
 mod fs;
+mod goals;
 mod live_output;
 mod memory;
 mod nearest;
@@ -36,6 +37,7 @@ mod vcs;
 pub use builtin::{BuiltinSettings, PROCESS_TOOLS, process_tools};
 pub use dev::count_tests;
 pub use fs::{ChangedFile, CopyLimits, FileChange, FileChanges, FileLedger, NetDiff, UndoCopies};
+pub use goals::{Goals, GoalsError, NoGoals, ReachedGoal, SetGoal, Unfinished, UnfinishedSession};
 pub use live_output::LiveOutput;
 pub use net::{
     FetchSettings, IpLocationSettings, NetSettings, SearchEngine, SearchSettings, WeatherSettings,

@@ -326,6 +326,7 @@ mod tests {
                 "list_archive",
                 "list_dir",
                 "lunar_date",
+                "manage_goals",
                 "manage_memory",
                 "manage_plan",
                 "manage_todo_list",

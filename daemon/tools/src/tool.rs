@@ -13,6 +13,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::fs::FileLedger;
+use crate::goals::Goals;
 use crate::live_output::LiveOutput;
 use crate::people::People;
 use crate::{arguments, schema};
@@ -47,6 +48,8 @@ pub struct ToolContext {
     pub output: LiveOutput,
     /// Whom a call may ask and tell.
     pub people: Arc<dyn People>,
+    /// The goals that hold in the workspace.
+    pub goals: Arc<dyn Goals>,
     /// Protected files that it may read all the same: paths relative to the workspace, without links.
     pub readable: Arc<[PathBuf]>,
 }

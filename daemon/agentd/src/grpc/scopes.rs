@@ -24,6 +24,11 @@ const SCOPES: &[(&str, Scope)] = &[
     // They hold for the turns of others too.
     ("/agentd.v1.PermissionService/AddRule", Scope::Admin),
     ("/agentd.v1.PermissionService/DeleteRule", Scope::Admin),
+    ("/agentd.v1.GoalService/ListGoals", Scope::Read),
+    // Notes, which permit nothing; who may talk may have a model make them.
+    ("/agentd.v1.GoalService/AddGoal", Scope::Chat),
+    ("/agentd.v1.GoalService/FinishGoal", Scope::Chat),
+    ("/agentd.v1.GoalService/DropGoal", Scope::Chat),
     ("/agentd.v1.ToolService/ListTools", Scope::Read),
     ("/agentd.v1.ToolService/GetTool", Scope::Read),
     // Who may talk may have a model do the same.

@@ -55,6 +55,7 @@ impl Services {
         use v1::approval_service_server::ApprovalServiceServer;
         use v1::diagnostics_service_server::DiagnosticsServiceServer;
         use v1::event_service_server::EventServiceServer;
+        use v1::goal_service_server::GoalServiceServer;
         use v1::model_service_server::ModelServiceServer;
         use v1::permission_service_server::PermissionServiceServer;
         use v1::sandbox_service_server::SandboxServiceServer;
@@ -71,6 +72,7 @@ impl Services {
             .add_service(bounded!(TurnServiceServer::new(service.clone())))
             .add_service(bounded!(ApprovalServiceServer::new(service.clone())))
             .add_service(bounded!(PermissionServiceServer::new(service.clone())))
+            .add_service(bounded!(GoalServiceServer::new(service.clone())))
             .add_service(bounded!(ToolServiceServer::new(service.clone())))
             .add_service(bounded!(EventServiceServer::new(service.clone())))
             .add_service(bounded!(DiagnosticsServiceServer::new(service.clone())))

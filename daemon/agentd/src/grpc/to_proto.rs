@@ -2,6 +2,7 @@
 
 mod endpoint;
 mod event;
+mod goal;
 mod item;
 mod model;
 mod permission;
@@ -14,6 +15,7 @@ mod usage;
 
 pub(super) use endpoint::endpoint;
 pub(super) use event::{delta, event, presence};
+pub(super) use goal::goal;
 pub(super) use item::question_asked;
 pub(super) use model::{model, role};
 pub(super) use permission::{requested as approval_requested, rule};

@@ -18,6 +18,7 @@ mod connections;
 mod documents;
 mod errors;
 mod git;
+mod goals;
 mod hosts;
 mod interrupts;
 mod jobs;

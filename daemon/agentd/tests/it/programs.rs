@@ -10,7 +10,7 @@ use agentd_domain::{Action, SessionId, ToolResult};
 use agentd_engine::SystemClock;
 use agentd_sandbox::{Backend, Choice, Programs};
 use agentd_tools::{
-    BuiltinSettings, CallLimits, FetchSettings, LiveOutput, NetSettings, Nobody, Registry,
+    BuiltinSettings, CallLimits, FetchSettings, LiveOutput, NetSettings, NoGoals, Nobody, Registry,
     ToolContext, process_tools, run_call,
 };
 use serde_json::{Value, json};
@@ -76,6 +76,7 @@ impl Place {
             files: Arc::default(),
             output: LiveOutput::nobody(),
             people: Arc::new(Nobody),
+            goals: Arc::new(NoGoals),
             readable: Arc::default(),
             further_roots: Arc::default(),
         }

@@ -39,6 +39,7 @@ use super::subscriber::{StreamEnd, Subscriber};
 use super::{Command, Gauges, Reply, decide, load};
 use crate::config::{AutoResume, EngineConfig};
 use crate::error::CommandError;
+use crate::goals::GoalBook;
 use crate::model::ModelSource;
 use crate::rules::RuleBook;
 use crate::slots::{Ticket, TurnSlots};
@@ -76,6 +77,8 @@ pub(crate) struct SessionDeps {
     pub(crate) slow_turns: SlowTurnTally,
     /// Rules of users and workspaces.
     pub(crate) rules: RuleBook,
+    /// Goals of users and workspaces.
+    pub(crate) goals: GoalBook,
 }
 
 impl SessionDeps {

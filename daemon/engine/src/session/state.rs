@@ -8,7 +8,7 @@ use agentd_domain::{
     Completeness, Cost, Delivery, Event, EventBody, ItemId, PermissionRule, Plan, Priority,
     QuestionAsked, QuestionId, RuleEffect, RuleScope, Seq, SessionId, SessionRecord, SessionStatus,
     SuspendReason, TimestampMs, Title, TitleSource, TodoList, ToolCall, ToolEffect, Trial, TurnId,
-    Usage,
+    UnfinishedWork, Usage,
 };
 use serde::{Deserialize, Serialize};
 
@@ -327,6 +327,11 @@ impl SessionState {
             | EventBody::Unknown(_) => {}
         }
         self.record.queued_messages = u32::try_from(self.queue.len()).unwrap_or(u32::MAX);
+        let small = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        self.record.unfinished = UnfinishedWork {
+            todo_items: small(self.todo.unfinished().count()),
+            plan_steps: small(self.plan.left().count()),
+        };
         self.record.status = match &self.turn {
             None => SessionStatus::Idle,
             Some(OpenTurn { suspended: Some(_), .. }) => SessionStatus::Waiting,

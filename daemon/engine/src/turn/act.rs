@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use agentd_domain::{
-    Action, ErrorReport, EventBody, Notice, SessionRequest, TodoListChanged, ToolCall,
+    Action, ErrorReport, EventBody, GoalAuthor, Notice, SessionRequest, TodoListChanged, ToolCall,
     ToolCallFinished, ToolCallStarted, ToolResult, ToolStatus,
 };
 use agentd_tools::{
@@ -20,6 +20,7 @@ use super::loop_guard::{LoopGuard, Verdict};
 use super::outputs::Outputs;
 use super::people::TurnPeople;
 use super::{Conversation, Ended, Phase, TurnOutcome, TurnReport, TurnTask, cancelled};
+use crate::goals::SessionGoals;
 use crate::permission;
 use crate::session::{OUTCOME_UNKNOWN, OpenCall};
 
@@ -153,6 +154,12 @@ impl CallHost for TurnHost<'_> {
             files: Arc::clone(&self.task.files),
             output,
             people: Arc::new(TurnPeople::of(self.task)),
+            goals: Arc::new(SessionGoals {
+                deps: Arc::clone(&self.task.deps),
+                workspace: roots.workspace.clone(),
+                session: self.task.session_id,
+                by: GoalAuthor::Model { session_id: self.task.session_id },
+            }),
             readable,
         }
     }

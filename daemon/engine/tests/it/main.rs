@@ -14,6 +14,7 @@ mod copies;
 mod crash;
 mod failures;
 mod faults;
+mod goals;
 mod histories;
 mod input;
 mod lifecycle;

@@ -169,6 +169,10 @@ impl Store for FaultyStore {
         self.inner.rules().await
     }
 
+    async fn goals(&self) -> Result<Vec<agentd_domain::Goal>, ReadError> {
+        self.inner.goals().await
+    }
+
     async fn session(&self, id: SessionId) -> Result<Option<SessionRecord>, ReadError> {
         self.inner.session(id).await
     }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use agentd_domain::{
-    ItemId, PermissionRule, RuleEffect, RuleMatcher, RuleScope, Seq, SessionId, TimestampMs,
+    Goal, GoalAuthor, GoalContent, GoalDone, GoalPriority, GoalScope, ItemId, PermissionRule,
+    RuleEffect, RuleMatcher, RuleScope, Seq, SessionId, TimestampMs,
 };
 use tokio::task::JoinSet;
 
@@ -198,6 +199,35 @@ pub async fn memories_and_their_changes_are_kept_in_order(store: Arc<dyn Store>)
     let left = [all[0].clone(), all[2].clone()];
     assert_eq!(store.memories(None, 9).await.unwrap(), left);
     assert_eq!(store.memory_changes(None, 9).await.unwrap().len(), 2);
+}
+
+/// A goal is there until it is removed, whatever happens to the session that set it.
+pub async fn goals_are_replaced_removed_and_outlive_sessions(store: Arc<dyn Store>) {
+    // An id whose bytes look like a session's.
+    let id = SessionId::from_bytes(*b"0123456789abcdef");
+    let by = || GoalAuthor::Model { session_id: id };
+    let goal = |goal_id: &str, done| Goal {
+        goal_id: goal_id.to_owned(),
+        content: GoalContent::try_from("ä\nb".to_owned()).unwrap(),
+        priority: GoalPriority::FIRST,
+        scope: GoalScope::Workspace { root: "/p".to_owned() },
+        by: by(),
+        at: TimestampMs(1),
+        done,
+    };
+    let done = GoalDone { by: by(), at: TimestampMs(2) };
+    let kept = goal("0123456789abcdef", Some(done));
+    for put in [goal("b", None), goal("0123456789abcdef", None), goal("c", None)] {
+        store.commit(Batch::of(Write::PutGoal(put))).await.unwrap();
+    }
+    store.commit(append(id, 1, 3)).await.unwrap();
+    let mut batch = Batch::of(Write::DeleteSession(id));
+    batch.writes.push(Write::PutGoal(kept.clone()));
+    batch.writes.push(Write::DeleteGoal { goal_id: "b".to_owned() });
+    batch.writes.push(Write::DeleteGoal { goal_id: "none".to_owned() });
+    store.commit(batch).await.unwrap();
+    assert_eq!(store.goals().await.unwrap(), [kept, goal("c", None)]);
+    assert_eq!(store.rules().await.unwrap(), []);
 }
 
 /// Nothing is left under the id, and the id can be used again.

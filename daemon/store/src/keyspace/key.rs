@@ -17,6 +17,8 @@ impl Key {
     /// A deleted session whose events are still being removed.
     pub(crate) const TOMBSTONE: u8 = b'd';
     pub(crate) const EVENT: u8 = b'e';
+    /// What is to be reached beyond one session.
+    pub(crate) const GOAL: u8 = b'g';
     pub(crate) const INDEX: u8 = b'i';
     pub(crate) const SNAPSHOT: u8 = b'n';
     /// What was changed in memories, and how it was before.
@@ -95,7 +97,14 @@ impl Key {
         key
     }
 
-    /// The session of any key but those of the index, of counters, rules, memories and meta records.
+    pub(crate) fn goal(goal_id: &str) -> Vec<u8> {
+        let mut key = vec![Self::GOAL];
+        key.extend_from_slice(goal_id.as_bytes());
+        key
+    }
+
+    /// The session of any key but those of the index, of counters, rules, memories, goals and meta
+    /// records.
     pub(crate) fn session_of(key: &[u8]) -> Option<SessionId> {
         let bytes = key.get(1..17)?;
         Some(SessionId::from_bytes(bytes.try_into().ok()?))

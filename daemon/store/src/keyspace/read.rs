@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::ops::{Bound, ControlFlow};
 
 use agentd_domain::{
-    ClientMessageId, Event, Memory, MemoryChange, MemoryChangeId, MemoryId, PermissionRule, Seq,
-    SessionId, SessionRecord,
+    ClientMessageId, Event, Goal, Memory, MemoryChange, MemoryChangeId, MemoryId, PermissionRule,
+    Seq, SessionId, SessionRecord,
 };
 
 use crate::keyspace::{Direction, Key, Keyspace, after, open_value, read_json, under};
@@ -294,6 +294,22 @@ pub(crate) fn memory_changes(
             Err(error) => tracing::error!(%error, "a damaged change of memories is left out"),
         }
         if found.len() < limit.max(1) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    Ok(found)
+}
+
+/// All goals, in the order of their ids. One that is damaged must not hide all others.
+pub(crate) fn goals(keys: &impl Keyspace) -> Result<Vec<Goal>, ReadError> {
+    let mut found = Vec::new();
+    keys.scan(under(&[Key::GOAL]), Direction::Forward, &mut |key, value| {
+        match read_json(value, "goal") {
+            Ok(goal) => found.push(goal),
+            Err(error) => {
+                let goal_id = String::from_utf8_lossy(key.get(1..).unwrap_or_default());
+                tracing::error!(%goal_id, %error, "a damaged goal is left out");
+            }
+        }
+        ControlFlow::Continue(())
     })?;
     Ok(found)
 }

@@ -162,6 +162,11 @@ impl<'a, K: Keyspace> Stage<'a, K> {
                 self.remove(Key::memory_change(id));
                 Ok(())
             }
+            Write::PutGoal(goal) => self.put_json(Key::goal(&goal.goal_id), &goal),
+            Write::DeleteGoal { goal_id } => {
+                self.remove(Key::goal(&goal_id));
+                Ok(())
+            }
             Write::DeleteSession(id) => self.delete(id),
         }
     }
@@ -253,8 +258,15 @@ impl<'a, K: Keyspace> Stage<'a, K> {
     /// Removes what earlier batches of this stage put under the session.
     fn remove_staged(&mut self, id: SessionId) {
         let owned = |key: &&Vec<u8>| {
-            let of_no_session =
-                [Key::INDEX, Key::META, Key::COUNTER, Key::RULE, Key::MEMORY, Key::MEMORY_CHANGE];
+            let of_no_session = [
+                Key::INDEX,
+                Key::META,
+                Key::COUNTER,
+                Key::RULE,
+                Key::MEMORY,
+                Key::MEMORY_CHANGE,
+                Key::GOAL,
+            ];
             key.first().is_some_and(|kind| !of_no_session.contains(kind))
                 && Key::session_of(key) == Some(id)
         };

@@ -79,6 +79,7 @@ pub(crate) fn copy(
     copy.side_records()?;
     copy.of_no_session(Key::COUNTER)?;
     copy.of_no_session(Key::RULE)?;
+    copy.of_no_session(Key::GOAL)?;
     copy.of_no_session(Key::MEMORY)?;
     copy.of_no_session(Key::MEMORY_CHANGE)?;
     copy.sink.put(Key::meta(COMMITS), seal(&copy.copied.commits.to_be_bytes()))?;
@@ -253,7 +254,7 @@ impl Copy<'_> {
         Ok(())
     }
 
-    /// Counters, rules and memories belong to no session. In a backup they may be ahead of the logs by what was
+    /// Counters, rules, memories and goals belong to no session. In a backup they may be ahead of the logs by what was
     /// committed while it was made.
     fn of_no_session(&mut self, kind: u8) -> Result<(), CopyError> {
         let mut walk = self.mode.walk(self.source, kind);

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use agentd_domain::{ErrorKind, ItemId, Seq};
+use agentd_domain::{
+    ErrorKind, Goal, GoalAuthor, GoalContent, GoalPriority, GoalScope, ItemId, Seq, TimestampMs,
+};
 use agentd_store::conformance::sample::{
     append, event_with_text, events, record, session_id, unknown_event,
 };
@@ -298,6 +300,16 @@ async fn a_backup_made_while_sessions_are_written_has_whole_logs() {
     }
     let add = Write::AddToCounter { name: "c".to_owned(), by: vec![3] };
     store.commit(Batch::of(add)).await.unwrap();
+    let goal = Goal {
+        goal_id: "g".to_owned(),
+        content: GoalContent::try_from("keep it".to_owned()).unwrap(),
+        priority: GoalPriority::default(),
+        scope: GoalScope::User,
+        by: GoalAuthor::Model { session_id: session_id(1) },
+        at: TimestampMs(1),
+        done: None,
+    };
+    store.commit(Batch::of(Write::PutGoal(goal.clone()))).await.unwrap();
     let (stop, stopped) = tokio::sync::watch::channel(false);
     let writer = Arc::clone(&store);
     let mut tasks = tokio::task::JoinSet::new();
@@ -333,6 +345,7 @@ async fn a_backup_made_while_sessions_are_written_has_whole_logs() {
     }
     assert_eq!(report.events, copied);
     assert_eq!(copy.store.counters("", "z", 9).await.unwrap()[0].values, [3]);
+    assert_eq!(copy.store.goals().await.unwrap(), [goal]);
     let limit = PageLimit { events: 1, bytes: usize::MAX };
     assert_eq!(copy.store.events(session_id(1), Seq(1), limit).await.unwrap().events.len(), 1);
 }

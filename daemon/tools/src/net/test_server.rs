@@ -30,6 +30,7 @@ pub(super) fn context() -> ToolContext {
         cancel: CancellationToken::new(),
         output: LiveOutput::nobody(),
         people: Arc::new(crate::people::Nobody),
+        goals: Arc::new(crate::goals::NoGoals),
         readable: Arc::default(),
         further_roots: Arc::default(),
         files: Arc::default(),

@@ -182,6 +182,28 @@ pub(super) fn todo(arguments: &mut Arguments) -> Shaped {
     Ok("manage_todo_list")
 }
 
+/// Goals by `action`.
+pub(super) fn goals(arguments: &mut Arguments) -> Shaped {
+    let action = match text(arguments, "action").as_deref() {
+        Some("goal") => "add",
+        Some("done") => "done",
+        Some("list_goals") => "list",
+        Some("check") => "check",
+        _ => return Err("manage_goals takes add, done, drop, list or check".to_owned()),
+    };
+    // Each action was given all fields; what it has no use for said nothing.
+    match action {
+        "add" => keep(arguments, &["content", "priority"]),
+        "done" => {
+            rename(arguments, "goal_id", "id");
+            keep(arguments, &["id"]);
+        }
+        _ => arguments.clear(),
+    }
+    arguments.insert("action".to_owned(), action.into());
+    Ok("manage_goals")
+}
+
 /// A message; how long a desktop shows it is the desktop's.
 #[expect(clippy::unnecessary_wraps, reason = "a shape, as the others are")]
 pub(super) fn notify(arguments: &mut Arguments) -> Shaped {

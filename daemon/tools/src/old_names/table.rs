@@ -65,10 +65,7 @@ pub(crate) const OLD_NAMES: &[(&str, Meaning)] = &[
     ("toolkit_parallel_subtasks", Nothing(NO_AGENTS)),
     ("toolkit_pkg", Depends(shapes::packages)),
     ("toolkit_plan", Nothing(OTHER_PLANS)),
-    (
-        "toolkit_proactive",
-        Nothing("manage_todo_list and manage_plan keep what a session has to do"),
-    ),
+    ("toolkit_proactive", Depends(shapes::goals)),
     ("toolkit_prompt_evolve", Nothing(NO_EVOLUTION)),
     ("toolkit_query_chat_history", Nothing("`agentctl sessions` finds and shows other sessions")),
     ("toolkit_question", Depends(shapes::question)),

@@ -153,6 +153,19 @@ fn arguments_of_old_are_those_of_today() {
     let look = json!({"action": "semantic_search", "query": "a", "top_k": 10});
     let today = json!({"action": "search", "query": "a"});
     check("toolkit_memory", &look, "manage_memory", &today);
+    let goal = json!({"action": "goal", "content": "a", "priority": 1, "goal_id": ""});
+    let today = json!({"action": "add", "content": "a", "priority": 1});
+    check("toolkit_proactive", &goal, "manage_goals", &today);
+    let done = json!({"action": "done", "goal_id": "01JZ", "priority": 2});
+    check("toolkit_proactive", &done, "manage_goals", &json!({"action": "done", "id": "01JZ"}));
+    let list = json!({"action": "list_goals", "priority": 2});
+    check("toolkit_proactive", &list, "manage_goals", &json!({"action": "list"}));
+    check(
+        "toolkit_proactive",
+        &json!({"action": "check"}),
+        "manage_goals",
+        &json!({"action": "check"}),
+    );
     let lunar = json!({"date_str": "2025-06-01,L", "action": "lunar_to_solar"});
     let today = json!({"date": "2025-06-01,L", "is_lunar": true});
     check("toolkit_lunar", &lunar, "lunar_date", &today);
@@ -183,6 +196,8 @@ fn what_an_old_call_means_is_not_guessed() {
     refused("toolkit_todo", json!({"action": "check", "index": 1}));
     refused("toolkit_memory", json!({"action": "auto_extract"}));
     refused("toolkit_diff", json!({"action": "apply"}));
+    let told = refused("toolkit_proactive", json!({"action": "heartbeat"}));
+    assert!(told.contains("manage_goals takes add"), "{told}");
     // Under both names it is not clear which is meant.
     refused("read_file", json!({"path": "a", "filePath": "b"}));
     refused("edit_file", json!({"path": "a", "edits": [], "old": "b", "new": "c"}));

@@ -114,6 +114,7 @@ impl CallHost for Host {
             files: Arc::default(),
             output: LiveOutput::nobody(),
             people: Arc::new(crate::people::Nobody),
+            goals: Arc::new(crate::goals::NoGoals),
             readable: Arc::default(),
             further_roots: Arc::default(),
         }

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agentd_domain::{Clock, SessionId, TimestampMs, ToolResult, ToolStatus};
-use agentd_tools::{CallLimits, FileLedger, LiveOutput, Nobody, Registry, ToolContext, run_call};
+use agentd_tools::{
+    CallLimits, FileLedger, LiveOutput, NoGoals, Nobody, Registry, ToolContext, run_call,
+};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -26,6 +28,7 @@ pub(crate) fn context(workspace: &Path) -> ToolContext {
         files: Arc::default(),
         output: LiveOutput::nobody(),
         people: Arc::new(Nobody),
+        goals: Arc::new(NoGoals),
         readable: Arc::default(),
         further_roots: Arc::default(),
     }

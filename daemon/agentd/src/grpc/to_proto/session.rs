@@ -31,6 +31,7 @@ pub(crate) fn record(record: &SessionRecord, attached_clients: u32) -> v1::Sessi
         permission_mode,
         work_mode,
         further_roots,
+        unfinished: _,
     } = record;
     let status = match status {
         SessionStatus::Idle => v1::SessionStatus::Idle,

@@ -10,6 +10,7 @@ use tracing::Instrument as _;
 use tracing::field::Empty;
 
 use super::{Actor, Running};
+use crate::goals;
 use crate::roots::Roots;
 use crate::session::OpenCall;
 use crate::session::decide::{self, Draft, NextStep};
@@ -112,7 +113,15 @@ impl Actor {
                 }
                 // What is told is not told again, so only a turn that begins asks for it.
                 let news = match self.state.next_message() {
-                    Some(_) => self.deps.tools.session_notes(self.id),
+                    Some(_) => {
+                        let mut news = self.deps.tools.session_notes(self.id);
+                        // Only a session that begins: it has not been told before.
+                        if self.state.record.turns == 0 {
+                            let workspace = &self.state.record.workspace;
+                            news.extend(goals::note(&self.deps, workspace).await);
+                        }
+                        news
+                    }
                     None => Vec::new(),
                 };
                 let started = match decide::start_turn(

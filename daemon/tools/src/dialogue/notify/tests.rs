@@ -47,6 +47,7 @@ async fn notify(
         files: Arc::new(FileLedger::new()),
         output: LiveOutput::nobody(),
         people,
+        goals: Arc::new(crate::goals::NoGoals),
         readable: Arc::default(),
         further_roots: Arc::default(),
     };

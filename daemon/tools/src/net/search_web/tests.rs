@@ -30,6 +30,7 @@ async fn search(settings: SearchSettings, arguments: serde_json::Value) -> (Acti
         cancel: CancellationToken::new(),
         output: LiveOutput::nobody(),
         people: Arc::new(crate::people::Nobody),
+        goals: Arc::new(crate::goals::NoGoals),
         readable: Arc::default(),
         further_roots: Arc::default(),
         files: Arc::default(),

@@ -7,6 +7,7 @@ use super::Told;
 
 pub(super) fn told() -> Vec<Told> {
     vec![
+        manage_goals(),
         manage_plan(),
         (
             "manage_todo_list",
@@ -44,6 +45,37 @@ pub(super) fn told() -> Vec<Told> {
             }),
         ),
     ]
+}
+
+fn manage_goals() -> Told {
+    let parameters = json!({
+        "type": "object",
+        "properties": {
+            "action": {
+                "type": "string",
+                "enum": ["add", "done", "drop", "list", "check"],
+                "description": "done: it is reached. drop: it no longer matters. check: what is open \
+                                or unfinished, and what comes next."
+            },
+            "content": {
+                "type": "string",
+                "description": "For add: what to reach, at most 2000 characters."
+            },
+            "priority": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 3,
+                "description": "For add: 1 comes first, 3 last; left out: 2."
+            },
+            "id": {
+                "type": "string",
+                "description": "For done and drop; for list: only this goal, whole."
+            }
+        },
+        "required": ["action"],
+        "additionalProperties": false
+    });
+    ("manage_goals", ToolEffect::Pure, parameters)
 }
 
 fn manage_plan() -> Told {
