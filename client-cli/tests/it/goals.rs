@@ -50,11 +50,12 @@ async fn goals_are_set_listed_done_and_dropped() {
         assert!(stderr(&unknown).contains(&format!("there is no goal {id}")), "{unknown:?}");
         assert!(stderr(&unknown).contains("agentctl goals list --done"), "{unknown:?}");
     }
-    for wrong in
-        [&["goals", "add", "x", "--priority", "4"][..], &["goals", "add"], &["goals", "add", " "]]
-    {
+    for wrong in [&["goals", "add", "x", "--priority", "4"][..], &["goals", "add"]] {
         let refused = run(home, wrong).await;
         assert_eq!(refused.status.code(), Some(2), "{refused:?}");
     }
+    let blank = run(home, &["goals", "add", " "]).await;
+    assert_eq!(blank.status.code(), Some(1), "{blank:?}");
+    assert!(stderr(&blank).contains("the content of the goal is empty"), "{blank:?}");
     daemon.terminate().await;
 }
