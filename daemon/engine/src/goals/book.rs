@@ -1,9 +1,11 @@
 //! All goals: in memory, and durable before they are seen.
 
+use std::sync::{Arc, PoisonError, RwLock};
+
 use agentd_domain::{Goal, GoalAuthor, GoalContent, GoalDone, GoalPriority, GoalScope};
 use agentd_store::{Batch, ReadError, Store, Write};
 use agentd_tools::{ReachedGoal, SetGoal};
-use tokio::sync::Mutex;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::error::CommandError;
 use crate::session::SessionDeps;
@@ -19,11 +21,26 @@ pub const MAX_OPEN_GOALS_OF_SCOPE: usize = 50;
 pub const MAX_DONE_GOALS: usize = 100;
 
 /// The one owner of the goals.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct GoalBook {
-    /// None until they have been read. Locked from the look at them to the change in memory, so that no
-    /// two changes come between each other.
-    known: Mutex<Option<Vec<Goal>>>,
+    /// None until they have been read.
+    known: RwLock<Option<Arc<Vec<Goal>>>>,
+    /// One permit: held from the look at the goals to the change in memory, so that neither two
+    /// changes nor a change and the first reading come between each other.
+    changing: Semaphore,
+}
+
+impl Default for GoalBook {
+    fn default() -> Self {
+        Self { known: RwLock::default(), changing: Semaphore::new(1) }
+    }
+}
+
+/// What is known while nobody else changes it.
+struct Change<'a> {
+    goals: Arc<Vec<Goal>>,
+    // None only of a semaphore that was closed, which nobody does.
+    _alone: Option<SemaphorePermit<'a>>,
 }
 
 impl GoalBook {
@@ -33,8 +50,7 @@ impl GoalBook {
         store: &dyn Store,
         root: Option<&str>,
     ) -> Result<Vec<Goal>, ReadError> {
-        let mut known = self.known.lock().await;
-        let goals = read(&mut known, store).await?;
+        let goals = self.all(store).await?;
         let mut wanted: Vec<Goal> =
             goals.iter().filter(|goal| holds(goal, root)).cloned().collect();
         wanted.sort_by_key(Goal::rank);
@@ -47,8 +63,7 @@ impl GoalBook {
         store: &dyn Store,
         root: &str,
     ) -> Result<usize, ReadError> {
-        let mut known = self.known.lock().await;
-        let goals = read(&mut known, store).await?;
+        let goals = self.all(store).await?;
         Ok(goals.iter().filter(|goal| goal.is_open() && goal.scope.holds_in(root)).count())
     }
 
@@ -64,18 +79,18 @@ impl GoalBook {
         scope: GoalScope,
         by: GoalAuthor,
     ) -> Result<SetGoal, CommandError> {
-        let mut known = self.known.lock().await;
-        let goals = read(&mut known, &*deps.store).await?;
-        let same =
-            |goal: &&mut Goal| goal.is_open() && goal.scope == scope && goal.content == content;
-        if let Some(same) = goals.iter_mut().find(same) {
-            let priority = priority.unwrap_or(same.priority);
-            if priority != same.priority {
-                let changed = Goal { priority, ..same.clone() };
+        let change = self.begin_change(&*deps.store).await?;
+        let goals = &change.goals;
+        let same = |goal: &Goal| goal.is_open() && goal.scope == scope && goal.content == content;
+        if let Some(known) = goals.iter().find(|goal| same(goal)) {
+            let priority = priority.unwrap_or(known.priority);
+            let changed = Goal { priority, ..known.clone() };
+            if priority != known.priority {
                 deps.store.commit(Batch::of(Write::PutGoal(changed.clone()))).await?;
-                *same = changed;
+                let others = goals.iter().filter(|goal| goal.goal_id != changed.goal_id);
+                self.replace(others.chain([&changed]).cloned().collect());
             }
-            return Ok(SetGoal::Known(same.clone()));
+            return Ok(SetGoal::Known(changed));
         }
         let open = goals.iter().filter(|goal| goal.is_open());
         let (all, of_scope) = open.fold((0, 0), |(all, of_scope), goal| {
@@ -103,7 +118,7 @@ impl GoalBook {
             done: None,
         };
         deps.store.commit(Batch::of(Write::PutGoal(goal.clone()))).await?;
-        goals.push(goal.clone());
+        self.replace(goals.iter().chain([&goal]).cloned().collect());
         Ok(SetGoal::New(goal))
     }
 
@@ -115,10 +130,9 @@ impl GoalBook {
         root: Option<&str>,
         by: GoalAuthor,
     ) -> Result<ReachedGoal, CommandError> {
-        let mut known = self.known.lock().await;
-        let goals = read(&mut known, &*deps.store).await?;
-        let goal = goals.get(find(goals, goal_id, root)?);
-        let goal = goal.ok_or_else(|| no_goal(goal_id))?;
+        let change = self.begin_change(&*deps.store).await?;
+        let goals = &change.goals;
+        let goal = find(goals, goal_id, root)?;
         if !goal.is_open() {
             return Ok(ReachedGoal::Before(goal.clone()));
         }
@@ -133,8 +147,10 @@ impl GoalBook {
         let mut writes: Vec<Write> = gone.iter().map(delete).collect();
         writes.push(Write::PutGoal(reached.clone()));
         deps.store.commit(Batch::from(writes)).await?;
-        goals.retain(|goal| goal.goal_id != reached.goal_id && !gone.contains(&goal.goal_id));
-        goals.push(reached.clone());
+        let others = goals
+            .iter()
+            .filter(|goal| goal.goal_id != reached.goal_id && !gone.contains(&goal.goal_id));
+        self.replace(others.chain([&reached]).cloned().collect());
         Ok(ReachedGoal::Now(reached))
     }
 
@@ -147,41 +163,57 @@ impl GoalBook {
         root: Option<&str>,
         by: &GoalAuthor,
     ) -> Result<Goal, CommandError> {
-        let mut known = self.known.lock().await;
-        let goals = read(&mut known, &*deps.store).await?;
-        let at = find(goals, goal_id, root)?;
-        let goal = goals.get(at).ok_or_else(|| no_goal(goal_id))?;
+        let change = self.begin_change(&*deps.store).await?;
+        let goals = &change.goals;
+        let goal = find(goals, goal_id, root)?;
         if let (GoalAuthor::Model { .. }, GoalAuthor::Person { .. }) = (by, &goal.by) {
             return Err(CommandError::GoalOfPerson(goal.goal_id.clone()));
         }
         let delete = Write::DeleteGoal { goal_id: goal.goal_id.clone() };
         deps.store.commit(Batch::of(delete)).await?;
-        Ok(goals.remove(at))
+        let others = goals.iter().filter(|other| other.goal_id != goal.goal_id);
+        self.replace(others.cloned().collect());
+        Ok(goal.clone())
+    }
+
+    /// All of them, read from the store the first time.
+    async fn all(&self, store: &dyn Store) -> Result<Arc<Vec<Goal>>, ReadError> {
+        if let Some(known) = self.known() {
+            return Ok(known);
+        }
+        Ok(self.begin_change(store).await?.goals)
+    }
+
+    /// The same, for whoever changes them: nobody else does until it is dropped.
+    async fn begin_change(&self, store: &dyn Store) -> Result<Change<'_>, ReadError> {
+        let alone = self.changing.acquire().await.ok();
+        let goals =
+            if let Some(known) = self.known() { known } else { self.replace(store.goals().await?) };
+        Ok(Change { goals, _alone: alone })
+    }
+
+    fn known(&self) -> Option<Arc<Vec<Goal>>> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The caller has begun a change, and what he gives is durable.
+    fn replace(&self, goals: Vec<Goal>) -> Arc<Vec<Goal>> {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(known.insert(Arc::new(goals)))
     }
 }
 
-/// What is known, read from the store the first time.
-async fn read<'a>(
-    known: &'a mut Option<Vec<Goal>>,
-    store: &dyn Store,
-) -> Result<&'a mut Vec<Goal>, ReadError> {
-    let stored = match known.take() {
-        Some(known) => known,
-        None => store.goals().await?,
-    };
-    Ok(known.insert(stored))
-}
-
-/// Where a goal is, by its id in any case of letters.
-fn find(goals: &[Goal], goal_id: &str, root: Option<&str>) -> Result<usize, CommandError> {
-    let wanted = |goal: &Goal| goal.goal_id.eq_ignore_ascii_case(goal_id) && holds(goal, root);
-    goals.iter().position(wanted).ok_or_else(|| no_goal(goal_id))
+/// A goal by its id, in any case of letters.
+fn find<'a>(
+    goals: &'a [Goal],
+    goal_id: &str,
+    root: Option<&str>,
+) -> Result<&'a Goal, CommandError> {
+    let wanted = |goal: &&Goal| goal.goal_id.eq_ignore_ascii_case(goal_id) && holds(goal, root);
+    let no_goal = || CommandError::NoGoal(agentd_domain::cut_line(goal_id, 60));
+    goals.iter().find(wanted).ok_or_else(no_goal)
 }
 
 fn holds(goal: &Goal, root: Option<&str>) -> bool {
     root.is_none_or(|root| goal.scope.holds_in(root))
-}
-
-fn no_goal(goal_id: &str) -> CommandError {
-    CommandError::NoGoal(agentd_domain::cut_line(goal_id, 60))
 }
