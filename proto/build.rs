@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use prost::Message as _;
 
-const FILES: [&str; 16] = [
+const FILES: [&str; 17] = [
     "agentd/v1/access.proto",
     "agentd/v1/action.proto",
     "agentd/v1/admin.proto",
@@ -14,6 +14,7 @@ const FILES: [&str; 16] = [
     "agentd/v1/diagnostics.proto",
     "agentd/v1/event.proto",
     "agentd/v1/goal.proto",
+    "agentd/v1/memory.proto",
     "agentd/v1/model.proto",
     "agentd/v1/permission.proto",
     "agentd/v1/rule.proto",

@@ -8,6 +8,7 @@ use agentd_proto::v1::approval_service_client::ApprovalServiceClient;
 use agentd_proto::v1::diagnostics_service_client::DiagnosticsServiceClient;
 use agentd_proto::v1::event_service_client::EventServiceClient;
 use agentd_proto::v1::goal_service_client::GoalServiceClient;
+use agentd_proto::v1::memory_service_client::MemoryServiceClient;
 use agentd_proto::v1::model_service_client::ModelServiceClient;
 use agentd_proto::v1::permission_service_client::PermissionServiceClient;
 use agentd_proto::v1::sandbox_service_client::SandboxServiceClient;
@@ -131,6 +132,13 @@ impl Client {
     /// Pages of logs and read cursors. `Attach` goes through [`crate::Attachment`].
     pub fn event(&self) -> EventServiceClient<CommandChannel> {
         EventServiceClient::new(self.commands.clone())
+            .max_decoding_message_size(MAX_MESSAGE_BYTES)
+            .max_encoding_message_size(MAX_MESSAGE_BYTES)
+    }
+
+    /// What is remembered.
+    pub fn memory(&self) -> MemoryServiceClient<CommandChannel> {
+        MemoryServiceClient::new(self.commands.clone())
             .max_decoding_message_size(MAX_MESSAGE_BYTES)
             .max_encoding_message_size(MAX_MESSAGE_BYTES)
     }

@@ -2,6 +2,7 @@
 
 mod browser;
 mod machine;
+mod memory;
 mod model;
 mod sandbox;
 mod surroundings;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 
 use agentd_domain::Clock;
 use agentd_engine::Engine;
+use agentd_memory::Memories;
 use agentd_sandbox::Programs;
 use agentd_shared::Paths;
 use agentd_store::Store;
@@ -72,6 +74,7 @@ pub(crate) struct Subject<'a> {
     pub(crate) models: &'a Models,
     pub(crate) store: &'a Arc<dyn Store>,
     pub(crate) engine: &'a Engine,
+    pub(crate) memories: &'a Memories,
     pub(crate) clock: &'a dyn Clock,
     pub(crate) remote: &'a Remote,
     pub(crate) paths: &'a Paths,
@@ -88,6 +91,7 @@ pub(crate) async fn run(subject: &Subject<'_>, ask: bool) -> Vec<Check> {
     checks.push(machine::socket(subject));
     checks.push(machine::disk(subject).await);
     checks.push(machine::clock(subject).await);
+    checks.push(memory::check(subject.memories).await);
     checks.push(turns::turns(&subject.engine.slow_turns()));
     checks.push(surroundings::service(&subject.control.facts().supervision));
     checks.push(surroundings::remote(subject));

@@ -13,6 +13,7 @@ mod event;
 mod from_proto;
 mod gate;
 mod goal;
+mod memory;
 mod model;
 mod peer;
 mod permission;
@@ -37,6 +38,7 @@ use crate::submit::SubmitPath;
 use crate::traces::TracesState;
 use agentd_domain::Clock;
 use agentd_engine::Engine;
+use agentd_memory::Memories;
 use agentd_sandbox::Programs;
 use agentd_shared::Paths;
 use tokio::sync::Semaphore;
@@ -59,6 +61,8 @@ pub(crate) struct Context {
     pub(crate) control: Control,
     /// The time of day.
     pub(crate) clock: Arc<dyn Clock>,
+    /// What is remembered.
+    pub(crate) memories: Memories,
     /// Where imports are staged.
     pub(crate) imports_dir: PathBuf,
     /// Clients on other machines and their tokens.

@@ -3,6 +3,8 @@
 //! A step is dated when it was due, so that a machine that was off or asleep changes nothing of
 //! what becomes of a memory; it is only seen later.
 
+mod reminders;
+
 use std::time::Duration;
 
 use agentd_memory::{Memories, MemoryError};
@@ -10,6 +12,8 @@ use tokio::sync::watch;
 
 use crate::config::Config;
 use crate::control::{Control, Topic};
+
+pub(crate) use reminders::Reminders;
 
 /// From the start to the first look: whoever started the daemon has something else to do first.
 const FIRST_LOOK: Duration = Duration::from_secs(10);

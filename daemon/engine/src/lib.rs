@@ -17,6 +17,7 @@ mod extract;
 mod goals;
 mod model;
 mod permission;
+mod reminders;
 mod roots;
 mod rules;
 mod session;

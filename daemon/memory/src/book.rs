@@ -9,10 +9,11 @@ mod find;
 mod sweep;
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use agentd_domain::{
-    IdSource, Memory, MemoryAuthor, MemoryChange, MemoryChangeKind, MemoryEdit, MemoryId,
-    MemoryScope, MemoryStatus, TimestampMs,
+    IdSource, Memory, MemoryAuthor, MemoryChange, MemoryChangeId, MemoryChangeKind, MemoryEdit,
+    MemoryId, MemoryScope, MemoryStatus, TimestampMs,
 };
 use agentd_search::Index;
 
@@ -28,6 +29,8 @@ pub(crate) struct Book {
     /// Those that hold or may come to hold again: everything but what became part of another.
     index: Index<MemoryId>,
     active: usize,
+    /// The newest change, which the next one has to come after.
+    last_change: Option<MemoryChangeId>,
 }
 
 /// What a change needs from outside.
@@ -52,6 +55,11 @@ impl Book {
         self.put(memory);
     }
 
+    /// Puts in what change was the last.
+    pub(crate) fn restore_last_change(&mut self, id: MemoryChangeId) {
+        self.last_change = self.last_change.max(Some(id));
+    }
+
     /// The memory with this id.
     pub(crate) fn get(&self, id: MemoryId) -> Option<&Memory> {
         self.memories.get(&id)
@@ -60,6 +68,12 @@ impl Book {
     /// All of them by age.
     pub(crate) fn all(&self) -> impl DoubleEndedIterator<Item = &Memory> {
         self.memories.values()
+    }
+
+    /// All of them after this one, by age.
+    pub(crate) fn after(&self, after: Option<MemoryId>) -> impl Iterator<Item = &Memory> {
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        self.memories.range((from, Bound::Unbounded)).map(|(_id, memory)| memory)
     }
 
     /// Those that hold in one of these scopes.
@@ -72,6 +86,7 @@ impl Book {
 
     /// Makes a durable change visible.
     pub(crate) fn apply(&mut self, change: &MemoryChange) {
+        self.restore_last_change(change.id);
         for edit in &change.edits {
             match &edit.after {
                 Some(after) => self.put(after.clone()),
@@ -119,6 +134,19 @@ fn indexed_text(memory: &Memory) -> String {
 }
 
 impl Drafting<'_> {
+    /// An id that sorts after all changes before it, also of the same millisecond, and when the clock was
+    /// set back: the journal is read in this order.
+    fn change_id(&self, book: &Book) -> MemoryChangeId {
+        let id = self.ids.memory_change_id(self.now);
+        match book.last_change {
+            Some(last) if id <= last => {
+                let next = u128::from_be_bytes(last.to_bytes()).saturating_add(1);
+                MemoryChangeId::from_bytes(next.to_be_bytes())
+            }
+            Some(_) | None => id,
+        }
+    }
+
     /// A draft out of records as they should become. Revisions are counted here.
     fn draft<T>(
         &self,
@@ -138,7 +166,7 @@ impl Drafting<'_> {
             })
             .collect();
         let change = (!edits.is_empty()).then(|| MemoryChange {
-            id: self.ids.memory_change_id(self.now),
+            id: self.change_id(book),
             at: self.now,
             kind,
             author,

@@ -5,6 +5,7 @@
 //! needed, so that a daemon starts as fast with many memories as with none.
 
 mod journal;
+mod records;
 
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -397,6 +398,9 @@ impl Memories {
             for memory in page {
                 book.restore(memory);
             }
+        }
+        if let Some(last) = self.0.store.memory_changes(None, 1).await?.first() {
+            book.restore_last_change(last.id);
         }
         *self.book_mut() = Some(book);
         Ok(())

@@ -8,7 +8,7 @@ use agentd_domain::{
     MemoryUse, TimestampMs,
 };
 
-use crate::{MemoryError, secret};
+use crate::{DecayConfig, MemoryError, secret};
 
 /// Whether somebody stands behind a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,6 +134,54 @@ impl MemoryPatch {
         }
         Ok(memory)
     }
+}
+
+/// A record that was written elsewhere, if everything is as it must be. Times that have not come yet and
+/// stabilities that no memory can have are put right.
+///
+/// # Errors
+/// Names the field and what is wrong with it.
+pub(crate) fn check_record(
+    record: Memory,
+    now: TimestampMs,
+    decay: &DecayConfig,
+) -> Result<Memory, MemoryError> {
+    let vouched = match &record.status {
+        MemoryStatus::Active => Vouched::Yes,
+        MemoryStatus::Quarantined => Vouched::No,
+        other => {
+            let problem = format!("it is {}; only what holds or waits is taken in", other.name());
+            return Err(field("status", problem));
+        }
+    };
+    let new = NewMemory {
+        content: record.content,
+        priority: Some(record.priority),
+        importance: Some(record.importance),
+        category: record.category,
+        tags: record.tags,
+        scope: record.scope,
+        pinned: record.pinned,
+        expires_at: record.expires_at,
+        origin: record.origin,
+        vouched,
+    };
+    let checked = new.check(record.id, now, decay.stability_days)?;
+    let MemoryUse { uses, last_used_at, last_told_at, stability_days } = record.usage;
+    let stability_days = if stability_days.is_finite() {
+        stability_days
+            .clamp(decay.stability_days, decay.max_stability_days.max(decay.stability_days))
+    } else {
+        decay.stability_days
+    };
+    let usage = MemoryUse {
+        uses,
+        last_used_at: last_used_at.map(|at| at.min(now)),
+        last_told_at: last_told_at.map(|at| at.min(now)),
+        stability_days,
+    };
+    let created_at = record.created_at.min(now);
+    Ok(Memory { created_at, tier_since: record.tier_since.min(now), usage, ..checked })
 }
 
 fn field(field: &'static str, problem: impl Into<String>) -> MemoryError {

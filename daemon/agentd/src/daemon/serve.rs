@@ -19,6 +19,7 @@ use crate::remote::keep_house;
 use crate::supervisor::{Attended, HandedOver, attend, status_line};
 use crate::traces::FLUSH_LIMIT;
 use crate::upgrade::Handover;
+use crate::upkeep::Reminders;
 
 /// How long connections have to end once everything else has.
 const CONNECTION_GRACE: Duration = Duration::from_secs(1);
@@ -99,6 +100,8 @@ impl Daemon {
             background.spawn(try_sandbox(programs));
         }
         let backups = background.spawn(backups.run());
+        let reminders = Reminders { memories: upkeep.memories.clone(), engine: engine.clone() };
+        let reminders = background.spawn(reminders.run());
         let upkeep = background.spawn(upkeep.run());
         if let Some(metrics) = metrics_server(&config, &engine, &control, metrics).await {
             background.spawn(metrics.serve());
@@ -119,6 +122,7 @@ impl Daemon {
         }
         backups.abort();
         upkeep.abort();
+        reminders.abort();
         let stops_at = Instant::now() + limit;
         let orderly = tokio::time::timeout_at(stops_at, async {
             accepting.cancel();

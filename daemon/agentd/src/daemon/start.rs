@@ -221,6 +221,7 @@ impl Daemon {
             models,
             control: control.clone(),
             clock,
+            memories,
             imports_dir: paths.imports_dir(),
             remote,
             local_connections: Gauge::default(),

@@ -56,6 +56,7 @@ impl Services {
         use v1::diagnostics_service_server::DiagnosticsServiceServer;
         use v1::event_service_server::EventServiceServer;
         use v1::goal_service_server::GoalServiceServer;
+        use v1::memory_service_server::MemoryServiceServer;
         use v1::model_service_server::ModelServiceServer;
         use v1::permission_service_server::PermissionServiceServer;
         use v1::sandbox_service_server::SandboxServiceServer;
@@ -76,6 +77,7 @@ impl Services {
             .add_service(bounded!(ToolServiceServer::new(service.clone())))
             .add_service(bounded!(EventServiceServer::new(service.clone())))
             .add_service(bounded!(DiagnosticsServiceServer::new(service.clone())))
+            .add_service(bounded!(MemoryServiceServer::new(service.clone())))
             .add_service(bounded!(ModelServiceServer::new(service.clone())))
             .add_service(bounded!(AccessServiceServer::new(service.clone())))
             .add_service(bounded!(SandboxServiceServer::new(service.clone())))

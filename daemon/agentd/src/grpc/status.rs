@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use agentd_domain::{ErrorKind, floor_char_boundary};
 use agentd_engine::{CommandError, ImportError};
+use agentd_memory::MemoryError;
 use agentd_store::BackupError;
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, FieldViolation, StatusExt as _};
@@ -129,6 +130,24 @@ pub(crate) fn from_command(failure: &CommandError) -> Status {
         return stopping();
     }
     error(failure.kind(), &failure.to_string(), failure.hint(), failure.field())
+}
+
+pub(super) fn from_memory(failure: &MemoryError) -> Status {
+    let field = match failure {
+        MemoryError::Field { field, .. } => Some(*field),
+        MemoryError::Secret { .. } => Some("content"),
+        MemoryError::NotFound { .. }
+        | MemoryError::Ambiguous { .. }
+        | MemoryError::Status { .. } => Some("memory_id"),
+        MemoryError::NoChange | MemoryError::ChangedSince { .. } => Some("change_id"),
+        MemoryError::CriticalPinned { .. } => Some("priority"),
+        MemoryError::Full { .. } | MemoryError::Read(_) | MemoryError::Commit(_) => None,
+    };
+    let hint = match failure.hint() {
+        "" => "correct it",
+        hint => hint,
+    };
+    error(failure.kind(), &with_source(failure), hint, field)
 }
 
 pub(super) fn from_import(failure: &ImportError) -> Status {

@@ -4,6 +4,7 @@ mod endpoint;
 mod event;
 mod goal;
 mod item;
+mod memory;
 mod model;
 mod permission;
 mod plan;
@@ -17,6 +18,12 @@ pub(super) use endpoint::endpoint;
 pub(super) use event::{delta, event, presence};
 pub(super) use goal::goal;
 pub(super) use item::question_asked;
+pub(super) use memory::{
+    added_memory, memory, memory_change, memory_edit, memory_priority, memory_status_named,
+    memory_step,
+};
+#[cfg(test)]
+pub(super) use memory::{memory_category, memory_scope, memory_status};
 pub(super) use model::{model, role};
 pub(super) use permission::{requested as approval_requested, rule};
 pub(super) use plan::plan;

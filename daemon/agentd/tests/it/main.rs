@@ -25,6 +25,7 @@ mod jobs;
 mod lifecycle;
 mod limits;
 mod long_sessions;
+mod memories;
 mod models;
 mod overload;
 mod permissions;

@@ -1,11 +1,12 @@
 //! Adding a memory: what says the same becomes one, and critical ones are few.
 
 use agentd_domain::{
-    Memory, MemoryChangeKind, MemoryId, MemoryPriority, MemoryScope, MemoryStatus,
+    Memory, MemoryAuthor, MemoryChangeKind, MemoryId, MemoryPriority, MemoryScope, MemoryStatus,
 };
 
 use crate::book::{Book, Draft, Drafting};
 use crate::merge::{merged, normal, similarity};
+use crate::new_memory::check_record;
 use crate::{MemoryError, NewMemory};
 
 /// Texts that are looked at as possibly the same, the most alike by their words first.
@@ -44,6 +45,31 @@ impl Book {
         let id = drafting.ids.memory_id(drafting.now);
         let stability_days = drafting.config.decay.stability_days;
         let new = new.check(id, drafting.now, stability_days)?;
+        self.place(drafting, new, author)
+    }
+
+    /// Drafts a record that was written elsewhere: as a new one, but with its id, age and uses.
+    pub(crate) fn take_in(
+        &self,
+        drafting: &Drafting<'_>,
+        record: Memory,
+    ) -> Result<Draft<Added>, MemoryError> {
+        if self.get(record.id).is_some() {
+            return Ok(Draft { change: None, outcome: Added::Known(record.id) });
+        }
+        let author = record.origin.author.clone();
+        let record = check_record(record, drafting.now, &drafting.config.decay)?;
+        self.place(drafting, record, author)
+    }
+
+    /// Drafts the place of a memory: its own, or in one that says the same.
+    fn place(
+        &self,
+        drafting: &Drafting<'_>,
+        new: Memory,
+        author: MemoryAuthor,
+    ) -> Result<Draft<Added>, MemoryError> {
+        let id = new.id;
         let text = normal(&new.content);
         let alike = self.alike(&new);
         let same = |old: &&&Memory| old.status == new.status && normal(&old.content) == text;

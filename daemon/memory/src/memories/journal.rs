@@ -76,6 +76,18 @@ impl Memories {
         Ok(found)
     }
 
+    /// What [`Self::undo`] takes back when it is told nothing; none: nothing.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn undoable(&self) -> Result<Option<MemoryChange>, MemoryError> {
+        match self.to_undo(None).await {
+            Ok(change) => Ok(Some(change)),
+            Err(MemoryError::NoChange) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     async fn to_undo(&self, id: Option<MemoryChangeId>) -> Result<MemoryChange, MemoryError> {
         let mut before = None;
         loop {

@@ -12,6 +12,7 @@ pub(super) async fn handle(ctx: &Context, request: v1::RunChecksRequest) -> v1::
         models: &ctx.models,
         store: ctx.engine.store(),
         engine: &ctx.engine,
+        memories: &ctx.memories,
         clock: &*ctx.clock,
         remote: &ctx.remote,
         paths: &ctx.paths,
