@@ -21,6 +21,7 @@ mod gate;
 mod held;
 pub(crate) mod input;
 pub(crate) mod lines;
+mod memories;
 mod models;
 mod own_turns;
 mod plan;

@@ -18,6 +18,7 @@ use crate::command::diff::DiffArgs;
 use crate::command::doctor::DoctorArgs;
 use crate::command::goals::GoalsCommand;
 use crate::command::logs::LogsArgs;
+use crate::command::memory::MemoryCommand;
 use crate::command::models::ModelsArgs;
 use crate::command::permissions::PermissionsCommand;
 use crate::command::sandbox::SandboxArgs;
@@ -212,6 +213,20 @@ Examples:
   agentctl undo
   agentctl undo 01JZ3V8QK5RD --change 3 --yes")]
     Undo(UndoArgs),
+    /// List, find, change and explain what is remembered between sessions
+    #[command(subcommand)]
+    #[command(after_help = "\
+A memory is named by its id or the end of it that lists show. Memories fall
+from critical to high to medium to low as they age, later when they help; a
+pinned one does not. What came from text that nobody vouches for waits until
+it is confirmed.
+
+Examples:
+  agentctl memory list --workspace .
+  agentctl memory search deploy key
+  agentctl memory why 6FAV01XY
+  agentctl memory decay --dry-run --within 30d")]
+    Memory(MemoryCommand),
     /// List models, what is known of them, and who has which role
     #[command(after_help = "\
 Models that an endpoint offers come first, then those that have a role or
@@ -364,6 +379,16 @@ mod tests {
         check("agentctl context add home --server https://box:7443", true);
         check("agentctl token create phone --scope read --expires 30d --json", true);
         check("agentctl token create phone --expires soon", false);
+        check("agentctl memory list --status quarantined --priority high --json", true);
+        check("agentctl memory add likes tea --workspace . --agent a", false);
+        check("agentctl memory add call --remind 2h", true);
+        check("agentctl memory add call --remind soon", false);
+        check("agentctl memory add x --importance 6", false);
+        check("agentctl memory edit 6FAV01XY --tag a --no-tags", false);
+        check("agentctl memory forget 6FAV01XY --yes", false);
+        check("agentctl memory forget 6FAV01XY --erase --yes", true);
+        check("agentctl memory decay --within 30d", false);
+        check("agentctl memory decay --dry-run --within 30d", true);
         check("agentctl completions fish", true);
     }
 

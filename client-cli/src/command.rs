@@ -11,6 +11,7 @@ pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod goals;
 pub(crate) mod logs;
+pub(crate) mod memory;
 pub(crate) mod models;
 pub(crate) mod permissions;
 mod reload;
@@ -59,6 +60,7 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Tools(command) => Box::pin(tools::run(&command, &app)).await,
         Command::Diff(args) => diff::run(&args, &app).await,
         Command::Undo(args) => Box::pin(undo::run(&args, &app)).await,
+        Command::Memory(command) => Box::pin(memory::run(&command, &app)).await,
         Command::Models(args) => models::run(&args, &app).await,
         Command::Status(args) => status::run(&args, &app).await,
         Command::Doctor(args) => doctor::run(&args, &app).await,
@@ -99,6 +101,7 @@ fn about_broken_config(command: &Command) -> BrokenConfig {
         | Command::Tools(_)
         | Command::Diff(_)
         | Command::Undo(_)
+        | Command::Memory(_)
         | Command::Models(_)
         | Command::Usage(_)
         | Command::Upgrade(_)

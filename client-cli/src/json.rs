@@ -10,6 +10,7 @@ mod by_hand;
 mod diagnostics;
 mod event;
 mod goal;
+mod memory;
 mod model;
 mod plan;
 mod rule;
@@ -27,6 +28,9 @@ pub(crate) use by_hand::{ChangesView, StepView, ToolView};
 pub(crate) use diagnostics::{CheckView, LogRecordView};
 pub(crate) use event::EventView;
 pub(crate) use goal::GoalView;
+pub(crate) use memory::{
+    FoundMemoryView, MemoryChangeView, MemoryDetailView, MemoryStatsView, MemoryView, SweepView,
+};
 pub(crate) use model::ModelsView;
 pub(crate) use rule::RuleView;
 pub(crate) use sandbox::{PromiseView, SandboxView};
@@ -81,6 +85,10 @@ enum_name!(log_level, LogLevel, "LOG_LEVEL_");
 enum_name!(check_outcome, CheckOutcome, "CHECK_OUTCOME_");
 enum_name!(token_scope, TokenScope, "TOKEN_SCOPE_");
 enum_name!(budget_scope, BudgetScope, "BUDGET_SCOPE_");
+enum_name!(memory_priority, MemoryPriority, "MEMORY_PRIORITY_");
+enum_name!(memory_category, MemoryCategory, "MEMORY_CATEGORY_");
+enum_name!(memory_status, MemoryStatus, "MEMORY_STATUS_");
+enum_name!(memory_change_kind, MemoryChangeKind, "MEMORY_CHANGE_KIND_");
 enum_name!(session_status, SessionStatus, "SESSION_STATUS_");
 
 #[cfg(test)]

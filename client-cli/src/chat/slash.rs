@@ -37,6 +37,8 @@ pub(crate) enum SlashCommand {
     Todo,
     /// Shows the session's plan.
     Plan,
+    /// Shows what is remembered.
+    Memories,
     /// Lists the tools, or shows one.
     Tools,
     /// Shows what tools have changed.
@@ -224,6 +226,13 @@ pub(crate) const TABLE: &[Entry] = &[
         Completes::Nothing,
     ),
     entry(SlashCommand::Plan, &["plan"], "", "the plan of this session", Completes::Nothing),
+    entry(
+        SlashCommand::Memories,
+        &["memories", "memory"],
+        "[WORDS]",
+        "what is remembered and told in this session",
+        Completes::Nothing,
+    ),
     entry(
         SlashCommand::Tools,
         &["tools"],

@@ -55,6 +55,8 @@ fn help_of_each_command_is_stable() {
         "token",
         "token create",
         "usage",
+        "memory",
+        "memory add",
     ] {
         let output = run(&format!("{command} --help"));
         assert_eq!(output.status.code(), Some(0), "{command}");

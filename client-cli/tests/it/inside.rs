@@ -97,7 +97,7 @@ async fn a_doctor_finds_a_healthy_daemon_healthy() {
     let names: Vec<_> = outcomes.iter().map(|(name, _)| name.as_str()).collect();
     let expect = [
         "daemon", "config", "key", "endpoint", "model", "roles", "store", "socket", "disk",
-        "clock", "turns", "service", "remote", "traces", "sandbox", "browser",
+        "clock", "memory", "turns", "service", "remote", "traces", "sandbox", "browser",
     ];
     assert_eq!(names, expect);
     for name in

@@ -7,6 +7,7 @@ mod coding_task;
 mod command_line;
 mod goals;
 mod inside;
+mod memory;
 mod plans;
 mod remote;
 mod sandbox;

@@ -78,7 +78,11 @@ impl Sink {
         Ok(Self::File(PartialFile { file, temporary, path: path.to_path_buf(), complete: false }))
     }
 
-    fn write(&mut self, text: &str) -> Result<(), Failure> {
+    /// Writes text.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn write(&mut self, text: &str) -> Result<(), Failure> {
         match self {
             Self::Stdout(output) => output.raw(&output.clean(text)),
             Self::File(partial) => {
@@ -88,7 +92,11 @@ impl Sink {
         }
     }
 
-    fn finish(&mut self) -> Result<(), Failure> {
+    /// Gives the file its name.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn finish(&mut self) -> Result<(), Failure> {
         let Self::File(partial) = self else { return Ok(()) };
         let renamed = partial
             .file

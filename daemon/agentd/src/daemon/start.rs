@@ -212,7 +212,7 @@ impl Daemon {
             ids,
             config: engine_config,
             crash_points,
-            memories,
+            memories: memories.clone(),
             undo,
         });
         let context = Arc::new(Context {
