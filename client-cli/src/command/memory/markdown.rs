@@ -84,12 +84,11 @@ impl Reader<'_> {
     }
 
     fn push(&mut self, text: &str) {
-        match &mut self.heading {
-            Some((_level, heading)) => heading.push_str(text),
-            None => {
-                self.begun.get_or_insert(self.at);
-                self.content.push_str(text);
-            }
+        if let Some((_level, heading)) = &mut self.heading {
+            heading.push_str(text);
+        } else {
+            self.begun.get_or_insert(self.at);
+            self.content.push_str(text);
         }
     }
 

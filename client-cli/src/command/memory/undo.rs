@@ -26,19 +26,16 @@ pub(crate) struct UndoArgs {
 /// Takes a change back.
 pub(super) async fn run(args: &UndoArgs, app: &App) -> Result<Exit, Failure> {
     let client = app.client().await?;
-    let change_id = match &args.change {
-        Some(change_id) => change_id.clone(),
-        None => {
-            // Named, so that what is taken back is what was the last when the command began.
-            let stats = client.memory().get_memory_stats(v1::GetMemoryStatsRequest {}).await;
-            let stats = stats.map_err(|status| rpc_failure("cannot find the change", status))?;
-            match stats.into_inner().undoable {
-                Some(change) => change.change_id,
-                None => {
-                    return Err(Failure::new(Exit::NotFound, "there is nothing to take back"));
-                }
-            }
-        }
+    let change_id = if let Some(change_id) = &args.change {
+        change_id.clone()
+    } else {
+        // Named, so that what is taken back is what was the last when the command began.
+        let stats = client.memory().get_memory_stats(v1::GetMemoryStatsRequest {}).await;
+        let stats = stats.map_err(|status| rpc_failure("cannot find the change", status))?;
+        let undoable = stats.into_inner().undoable.ok_or_else(|| {
+            Failure::new(Exit::NotFound, "there is no change of memories to take back")
+        })?;
+        undoable.change_id
     };
     let request = v1::UndoMemoryChangeRequest { change_id, author: Some(app.author()) };
     let answer = client.memory().undo_memory_change(request).await;

@@ -72,14 +72,14 @@ fn lines(detail: &v1::GetMemoryResponse) -> Vec<String> {
 }
 
 fn origin(memory: &v1::Memory) -> String {
-    let mut from = format!("{}, {}", author(memory.author.as_ref()), date(memory.created_at_ms));
+    let mut from = vec![author(memory.author.as_ref()), date(memory.created_at_ms)];
     if !memory.session_id.is_empty() {
-        from += &format!(", session {}", one_line(&memory.session_id, ID_WIDTH));
+        from.push(format!("session {}", one_line(&memory.session_id, ID_WIDTH)));
     }
     if memory.seq != 0 {
-        from += &format!(", event {}", memory.seq);
+        from.push(format!("event {}", memory.seq));
     }
-    from
+    from.join(", ")
 }
 
 /// A change in lines: what, who and when, and what it made of the memory.

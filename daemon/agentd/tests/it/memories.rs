@@ -15,12 +15,12 @@ use crate::support::check_error;
 const DAY_MS: i64 = 86_400_000;
 const START_MS: i64 = 1_800_000_000_000;
 
-fn ann() -> Option<v1::Author> {
-    Some(v1::Author { client_id: "ann-1".to_owned(), name: "ann".to_owned() })
+fn ann() -> v1::Author {
+    v1::Author { client_id: "ann-1".to_owned(), name: "ann".to_owned() }
 }
 
 fn note(content: &str) -> v1::AddMemoryRequest {
-    v1::AddMemoryRequest { content: content.to_owned(), author: ann(), ..Default::default() }
+    v1::AddMemoryRequest { content: content.to_owned(), author: Some(ann()), ..Default::default() }
 }
 
 async fn add(client: &Client, request: v1::AddMemoryRequest) -> v1::Memory {
@@ -103,7 +103,7 @@ async fn memories_are_added_found_changed_forgotten_and_brought_back() {
         memory_id: tail.to_owned(),
         content: Some("Ann drinks black tea in the morning".to_owned()),
         pinned: Some(true),
-        author: ann(),
+        author: Some(ann()),
         ..Default::default()
     };
     let updated = memories.update_memory(update).await.unwrap().into_inner().memory.unwrap();
@@ -113,7 +113,7 @@ async fn memories_are_added_found_changed_forgotten_and_brought_back() {
     let forget = v1::ForgetMemoryRequest {
         memory_id: memory.memory_id.clone(),
         erase: false,
-        author: ann(),
+        author: Some(ann()),
     };
     let forgotten = memories.forget_memory(forget.clone()).await.unwrap().into_inner();
     assert_eq!(forgotten.memory.unwrap().status(), v1::MemoryStatus::Forgotten);
@@ -125,7 +125,7 @@ async fn memories_are_added_found_changed_forgotten_and_brought_back() {
     assert_eq!(undoable.kind(), v1::MemoryChangeKind::Forgotten);
     // Taken back one after the other: the forgetting, the edit.
     for _ in 0..2 {
-        let undo = v1::UndoMemoryChangeRequest { change_id: String::new(), author: ann() };
+        let undo = v1::UndoMemoryChangeRequest { change_id: String::new(), author: Some(ann()) };
         memories.undo_memory_change(undo).await.unwrap();
     }
     let back = get(&client, tail).await.memory.unwrap();
@@ -176,16 +176,17 @@ async fn what_is_wrong_with_a_request_about_memories_is_named() {
     let update = v1::UpdateMemoryRequest {
         memory_id: add(&client, note("a b")).await.memory_id,
         priority: Some(0),
-        author: ann(),
+        author: Some(ann()),
         ..Default::default()
     };
     let status = memories.update_memory(update.clone()).await.unwrap_err();
     refused(&status, Code::InvalidArgument, "priority", "it names none");
-    let confirm = |id: &str| v1::ConfirmMemoryRequest { memory_id: id.to_owned(), author: ann() };
+    let confirm =
+        |id: &str| v1::ConfirmMemoryRequest { memory_id: id.to_owned(), author: Some(ann()) };
     let forget = v1::ForgetMemoryRequest {
         memory_id: update.memory_id.clone(),
         erase: false,
-        author: ann(),
+        author: Some(ann()),
     };
     // What holds is confirmed already; what was forgotten is not to be.
     memories.confirm_memory(confirm(&update.memory_id)).await.unwrap();
@@ -193,7 +194,8 @@ async fn what_is_wrong_with_a_request_about_memories_is_named() {
     let status = memories.confirm_memory(confirm(&update.memory_id)).await.unwrap_err();
     refused(&status, Code::FailedPrecondition, "memory_id", "is forgotten");
 
-    let undo = |id: &str| v1::UndoMemoryChangeRequest { change_id: id.to_owned(), author: ann() };
+    let undo =
+        |id: &str| v1::UndoMemoryChangeRequest { change_id: id.to_owned(), author: Some(ann()) };
     let status = memories.undo_memory_change(undo("x")).await.unwrap_err();
     refused(&status, Code::InvalidArgument, "change_id", "");
     let status = memories.undo_memory_change(undo("01ARZ3NDEKTSV4RRFFQ69G5FAV")).await;
@@ -219,8 +221,11 @@ async fn what_is_wrong_with_a_request_about_memories_is_named() {
     let export = v1::ExportMemoriesRequest { all: false, page_token: "x".to_owned() };
     let status = memories.export_memories(export).await.unwrap_err();
     refused(&status, Code::InvalidArgument, "page_token", "");
-    let import =
-        |lines: Vec<u8>| v1::ImportMemoriesRequest { lines, author: ann(), ..Default::default() };
+    let import = |lines: Vec<u8>| v1::ImportMemoriesRequest {
+        lines,
+        author: Some(ann()),
+        ..Default::default()
+    };
     for lines in [vec![0xff], b"{}\n".repeat(1001), vec![b' '; 1024 * 1024 + 1]] {
         let status = memories.import_memories(import(lines)).await.unwrap_err();
         refused(&status, Code::InvalidArgument, "lines", "");
@@ -241,6 +246,8 @@ async fn all_places_taken_is_told_with_what_could_go() {
 
 #[tokio::test]
 async fn an_export_comes_back_in_another_daemon_as_it_was() {
+    use v1::AddedMemory::{Known, New, Unspecified};
+
     let clock = Arc::new(FakeClock::at(START_MS));
     let first = daemon(&clock).await;
     let client = first.client().await;
@@ -249,8 +256,11 @@ async fn an_export_comes_back_in_another_daemon_as_it_was() {
         add(&client, v1::AddMemoryRequest { priority: priority.into(), ..note(tree) }).await;
     }
     let forgotten = add(&client, note("dogwood")).await;
-    let forget =
-        v1::ForgetMemoryRequest { memory_id: forgotten.memory_id, erase: false, author: ann() };
+    let forget = v1::ForgetMemoryRequest {
+        memory_id: forgotten.memory_id,
+        erase: false,
+        author: Some(ann()),
+    };
     client.memory().forget_memory(forget).await.unwrap();
     let export = async |client: &Client, all| {
         let request = v1::ExportMemoriesRequest { all, page_token: String::new() };
@@ -270,10 +280,9 @@ async fn an_export_comes_back_in_another_daemon_as_it_was() {
     let mut mixed = lines.clone();
     mixed.extend(b"\nnot JSON\n{\"content\":\"elm\",\"tags\":[\"trees\"]}\n");
     let import =
-        v1::ImportMemoriesRequest { lines: mixed, from: "notes".to_owned(), author: ann() };
+        v1::ImportMemoriesRequest { lines: mixed, from: "notes".to_owned(), author: Some(ann()) };
     let taken = client.memory().import_memories(import.clone()).await.unwrap().into_inner().lines;
     let told: Vec<_> = taken.iter().map(|line| (line.line, line.outcome())).collect();
-    use v1::AddedMemory::{Known, New, Unspecified};
     assert_eq!(told, [(1, New), (2, New), (3, New), (5, Unspecified), (6, New)]);
     assert!(taken[3].problem.contains("not JSON"), "{taken:?}");
     let again = client.memory().import_memories(import).await.unwrap().into_inner().lines;
@@ -401,7 +410,8 @@ async fn a_remote_client_reads_writes_and_erases_as_its_token_says() {
     let Some(v1::memory_author::By::User(author)) = by else { panic!() };
     assert_eq!(author.name, "ann [phone]");
     assert_eq!(list(&reader, v1::MemoryFilter::default()).await, ["likes tea"]);
-    let erase = v1::ForgetMemoryRequest { memory_id: memory.memory_id, erase: true, author: ann() };
+    let erase =
+        v1::ForgetMemoryRequest { memory_id: memory.memory_id, erase: true, author: Some(ann()) };
     let status = talker.memory().forget_memory(erase.clone()).await.unwrap_err();
     refused(&status, Code::PermissionDenied, "erase", "needs a token of the scope admin");
     world.daemon.client().await.memory().forget_memory(erase).await.unwrap();
