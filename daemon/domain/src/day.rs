@@ -22,6 +22,27 @@ impl Day {
         Self(self.0.saturating_sub(days))
     }
 
+    /// The day as people write it in English, such as "8 may 2023".
+    pub fn in_words(self) -> String {
+        const MONTHS: [&str; 12] = [
+            "january",
+            "february",
+            "march",
+            "april",
+            "may",
+            "june",
+            "july",
+            "august",
+            "september",
+            "october",
+            "november",
+            "december",
+        ];
+        let (year, month, day) = self.civil();
+        let month = MONTHS.iter().zip(1..).find(|(_name, number)| *number == month);
+        format!("{day} {} {year}", month.map_or("", |(name, _number)| name))
+    }
+
     /// Year, month and day of the month: `civil_from_days` of Howard Hinnant's "chrono-Compatible
     /// Low-Level Date Algorithms". Its years begin in March, so that the leap day comes last.
     fn civil(self) -> (u64, u64, u64) {
@@ -50,6 +71,7 @@ mod tests {
     #[test]
     fn days_are_written_as_dates() {
         let check = |day: u32, expect: &str| assert_eq!(Day(day).to_string(), expect);
+        assert_eq!(Day(19_485).in_words(), "8 may 2023");
         check(0, "1970-01-01");
         check(58, "1970-02-28");
         check(59, "1970-03-01");

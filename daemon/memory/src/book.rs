@@ -15,7 +15,7 @@ use agentd_domain::{
     IdSource, Memory, MemoryAuthor, MemoryChange, MemoryChangeId, MemoryChangeKind, MemoryEdit,
     MemoryId, MemoryScope, MemoryStatus, TimestampMs,
 };
-use agentd_search::Index;
+use agentd_search::{Document, Index};
 
 use crate::config::MemoryConfig;
 
@@ -104,7 +104,9 @@ impl Book {
         if !is_indexed(&memory) {
             self.index.remove(id);
         } else if text_changed {
-            self.index.insert(id, &indexed_text(&memory));
+            let tags: Vec<&str> = memory.tags.iter().map(String::as_str).collect();
+            let parts = &[memory.content.as_str()];
+            self.index.insert(id, Document { parts, labels: &tags, date: &date_of(&memory) });
         }
         self.active += usize::from(memory.is_active());
         if let Some(old) = self.memories.insert(id, memory) {
@@ -125,12 +127,9 @@ fn is_indexed(memory: &Memory) -> bool {
     !matches!(memory.status, MemoryStatus::Merged { .. })
 }
 
-fn indexed_text(memory: &Memory) -> String {
-    if memory.tags.is_empty() {
-        memory.content.clone()
-    } else {
-        format!("{}\n{}", memory.content, memory.tags.join(" "))
-    }
+/// When it was made, in words, so that it is found by "in may".
+fn date_of(memory: &Memory) -> String {
+    agentd_domain::Day::of(memory.created_at).in_words()
 }
 
 impl Drafting<'_> {

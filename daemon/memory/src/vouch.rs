@@ -1,8 +1,8 @@
 //! Whether somebody stands behind a text.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
-use agentd_search::terms;
+use agentd_search::stems;
 
 use crate::Vouched;
 
@@ -30,12 +30,11 @@ fn own_share(content: &str, said: &str) -> f64 {
     share
 }
 
-/// Stems of the words that say something: of three bytes or more, and none that a statement about a
-/// user begins with.
-fn words(text: &str) -> HashSet<String> {
-    const FRAME: [&str; 7] = ["the", "user", "and", "that", "has", "his", "her"];
-    let words = terms(text).filter(|word| word.len() >= 3 && !FRAME.contains(&word.as_ref()));
-    words.map(std::borrow::Cow::into_owned).collect()
+/// The words that say something, but for the one that a statement about a user begins with.
+fn words(text: &str) -> BTreeSet<String> {
+    let mut words = stems(text);
+    words.remove("user");
+    words
 }
 
 #[cfg(test)]

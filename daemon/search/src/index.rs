@@ -1,88 +1,97 @@
-//! An inverted index in memory, ranked by BM25 (Robertson and Zaragoza, "The Probabilistic Relevance
-//! Framework: BM25 and Beyond", 2009).
+//! An inverted index in memory.
+//!
+//! Ranked by the sum over the question's terms of how rare a term is and how much of the text it is:
+//! BM25's rarity (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond",
+//! 2009), and a saturation of counts by the absolute length of a text, so that what is put in later does
+//! not move what is there. Then the terms that the best texts have in common are asked for as well
+//! (relevance feedback after Rocchio), the less the less those texts agree.
+
+mod scan;
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use crate::terms;
+use crate::words::{self, Stream, Terms};
 
-/// The two parameters of BM25.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ranking {
-    /// How soon more of the same word stops to matter; 0: at once.
-    pub k1: f32,
-    /// How much longer texts are marked down, 0 to 1.
-    pub b: f32,
+/// A text to be found.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Document<'a> {
+    /// What it says; words of different parts are no neighbours.
+    pub parts: &'a [&'a str],
+    /// What is known of it beside that: who said it, tags. It does not make it longer.
+    pub labels: &'a [&'a str],
+    /// When it is from, in words, such as "8 may 2023"; empty: that is not known.
+    pub date: &'a str,
 }
 
-impl Default for Ranking {
-    fn default() -> Self {
-        Self { k1: 0.9, b: 0.4 }
-    }
-}
+/// What is looked for: texts and how much each counts.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a>(pub &'a [(f32, &'a str)]);
 
 /// A text that has words of the question.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit<K> {
     /// Whose text it is.
     pub key: K,
-    /// Its BM25 score, above 0. Comparable within one answer only.
+    /// Above 0. Comparable within one answer only.
     pub score: f32,
 }
 
-/// Texts by their words. Slots only grow, so that lists of postings stay sorted; they are made anew
+/// Texts by their terms. Slots only grow, so that lists of postings stay sorted; they are made anew
 /// when most of them are empty.
 #[derive(Debug)]
 pub struct Index<K> {
-    ranking: Ranking,
-    /// The number of each known word.
-    words: HashMap<Box<str>, usize>,
-    /// By the number of the word: the texts that have it, by slot.
-    postings: Vec<Vec<Posting>>,
+    /// The number of each known term.
+    numbers: HashMap<(Stream, Box<str>), usize>,
+    /// By the number of the term: its stream, and the texts that have it.
+    terms: Vec<Term>,
     slots: Vec<Option<Entry<K>>>,
     by_key: HashMap<K, usize>,
-    /// Sum of the lengths of all texts, in words.
-    length: usize,
+    /// Texts of which it is known when they are from.
+    dated: usize,
+}
+
+#[derive(Debug)]
+struct Term {
+    stream: Stream,
+    postings: Vec<Posting>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Posting {
     slot: u32,
-    /// How often the word occurs.
-    count: u32,
+    /// How much of the text it is, 0 to 1.
+    share: f32,
 }
 
 #[derive(Debug)]
 struct Entry<K> {
     key: K,
-    /// In words.
-    length: usize,
-    /// Numbers of its words, each once.
-    words: Vec<usize>,
+    is_dated: bool,
+    /// Its terms by their numbers, each once, with their shares.
+    terms: Vec<(usize, f32)>,
 }
 
 /// Empty slots that are borne before the index is made anew.
 const SPARE_SLOTS: usize = 1024;
 
+/// Share of a term in a text: `n / (n + FIRST + PER_WORD * length)`.
+const FIRST: f32 = 0.4;
+const PER_WORD: f32 = 0.01;
+
 impl<K> Default for Index<K> {
     fn default() -> Self {
-        Self::new(Ranking::default())
+        Self {
+            numbers: HashMap::new(),
+            terms: Vec::new(),
+            slots: Vec::new(),
+            by_key: HashMap::new(),
+            dated: 0,
+        }
     }
 }
 
 impl<K> Index<K> {
-    /// An empty index.
-    pub fn new(ranking: Ranking) -> Self {
-        Self {
-            ranking,
-            words: HashMap::new(),
-            postings: Vec::new(),
-            slots: Vec::new(),
-            by_key: HashMap::new(),
-            length: 0,
-        }
-    }
-
     /// Texts that it holds.
     pub fn len(&self) -> usize {
         self.by_key.len()
@@ -96,37 +105,55 @@ impl<K> Index<K> {
 
 impl<K: Copy + Eq + Hash> Index<K> {
     /// Puts a text in, in place of the one with the same key.
-    pub fn insert(&mut self, key: K, text: &str) {
+    pub fn insert(&mut self, key: K, document: Document<'_>) {
         self.remove(key);
         let Ok(slot) = u32::try_from(self.slots.len()) else { return };
-        let mut counts: HashMap<usize, u32> = HashMap::new();
-        let mut length = 0;
-        for term in terms(text) {
-            let next = self.postings.len();
-            let word = *self.words.entry(term.into()).or_insert(next);
-            if word == next {
-                self.postings.push(Vec::new());
-            }
-            *counts.entry(word).or_default() += 1;
-            length += 1;
-        }
-        for (word, count) in &counts {
-            if let Some(postings) = self.postings.get_mut(*word) {
-                postings.push(Posting { slot, count: *count });
+        let mut length = 0.0;
+        let mut counts: HashMap<usize, f32> = HashMap::new();
+        for part in document.parts {
+            let Terms { terms, length: more } = words::terms(part);
+            length += more;
+            for (stream, term) in terms {
+                *counts.entry(self.number(stream, term)).or_default() += 1.0;
             }
         }
+        for label in document.labels.iter().copied().chain([document.date]) {
+            let terms = words::terms(label).terms.into_iter();
+            for (stream, term) in terms.filter(|(stream, _)| *stream != Stream::WordPair) {
+                *counts.entry(self.number(stream, term)).or_default() += 1.0;
+            }
+        }
+        let full = FIRST + PER_WORD * length;
+        let mut terms: Vec<(usize, f32)> =
+            counts.into_iter().map(|(term, count)| (term, count / (count + full))).collect();
+        terms.sort_unstable_by_key(|(term, _share)| *term);
+        for (term, share) in &terms {
+            if let Some(term) = self.terms.get_mut(*term) {
+                term.postings.push(Posting { slot, share: *share });
+            }
+        }
+        let is_dated = !document.date.is_empty();
+        self.dated += usize::from(is_dated);
         self.by_key.insert(key, self.slots.len());
-        self.slots.push(Some(Entry { key, length, words: counts.into_keys().collect() }));
-        self.length += length;
+        self.slots.push(Some(Entry { key, is_dated, terms }));
+    }
+
+    fn number(&mut self, stream: Stream, term: String) -> usize {
+        let next = self.terms.len();
+        let number = *self.numbers.entry((stream, term.into())).or_insert(next);
+        if number == next {
+            self.terms.push(Term { stream, postings: Vec::new() });
+        }
+        number
     }
 
     /// Takes a text out, if it is there.
     pub fn remove(&mut self, key: K) {
         let Some(slot) = self.by_key.remove(&key) else { return };
         let Some(entry) = self.slots.get_mut(slot).and_then(Option::take) else { return };
-        self.length -= entry.length;
-        for word in entry.words {
-            if let Some(postings) = self.postings.get_mut(word)
+        self.dated -= usize::from(entry.is_dated);
+        for (term, _share) in entry.terms {
+            if let Some(Term { postings, .. }) = self.terms.get_mut(term)
                 && let Ok(at) = postings.binary_search_by_key(&slot, |it| it.slot as usize)
             {
                 postings.remove(at);
@@ -137,11 +164,10 @@ impl<K: Copy + Eq + Hash> Index<K> {
         }
     }
 
-    /// Gives the texts new slots without holes, and forgets words that nobody has.
+    /// Gives the texts new slots without holes, and forgets terms that nobody has.
     fn close_up(&mut self) {
         let mut moved = vec![0_u32; self.slots.len()];
-        let slots = std::mem::take(&mut self.slots);
-        for (old, entry) in slots.into_iter().enumerate() {
+        for (old, entry) in std::mem::take(&mut self.slots).into_iter().enumerate() {
             if let (Some(entry), Some(moved)) = (entry, moved.get_mut(old)) {
                 // There are no more than before.
                 *moved = u32::try_from(self.slots.len()).unwrap_or(u32::MAX);
@@ -149,67 +175,30 @@ impl<K: Copy + Eq + Hash> Index<K> {
                 self.slots.push(Some(entry));
             }
         }
-        for postings in &mut self.postings {
-            for posting in postings.iter_mut() {
+        let mut numbers = vec![usize::MAX; self.terms.len()];
+        let mut kept = Vec::new();
+        for (old, mut term) in std::mem::take(&mut self.terms).into_iter().enumerate() {
+            for posting in &mut term.postings {
                 posting.slot = moved.get(posting.slot as usize).copied().unwrap_or(u32::MAX);
             }
-        }
-        let mut numbers = vec![usize::MAX; self.postings.len()];
-        let mut kept = Vec::new();
-        for (old, postings) in std::mem::take(&mut self.postings).into_iter().enumerate() {
-            if let (false, Some(number)) = (postings.is_empty(), numbers.get_mut(old)) {
+            if let (false, Some(number)) = (term.postings.is_empty(), numbers.get_mut(old)) {
                 *number = kept.len();
-                kept.push(postings);
+                kept.push(term);
             }
         }
-        self.postings = kept;
-        self.words.retain(|_word, number| {
-            *number = numbers.get(*number).copied().unwrap_or(usize::MAX);
+        self.terms = kept;
+        let new = |old: usize| numbers.get(old).copied().unwrap_or(usize::MAX);
+        self.numbers.retain(|_term, number| {
+            *number = new(*number);
             *number != usize::MAX
         });
+        self.numbers.shrink_to_fit();
         for entry in self.slots.iter_mut().flatten() {
-            for word in &mut entry.words {
-                *word = numbers.get(*word).copied().unwrap_or(usize::MAX);
+            for (term, _share) in &mut entry.terms {
+                *term = new(*term);
             }
         }
-        self.words.shrink_to_fit();
     }
-
-    /// The texts that have a word of the question and are wanted, in no order.
-    pub fn score(&self, question: &str, is_wanted: impl Fn(K) -> bool) -> Vec<Hit<K>> {
-        let mut scores = vec![0.0_f32; self.slots.len()];
-        let texts = as_f32(self.by_key.len());
-        let mean = (as_f32(self.length) / texts.max(1.0)).max(1.0);
-        let mut asked: HashMap<usize, u32> = HashMap::new();
-        for word in terms(question).filter_map(|term| self.words.get(term.as_ref())) {
-            *asked.entry(*word).or_default() += 1;
-        }
-        for (word, _times) in asked {
-            let Some(postings) = self.postings.get(word) else { continue };
-            let having = as_f32(postings.len());
-            let rarity = (1.0 + (texts - having + 0.5) / (having + 0.5)).ln();
-            let Ranking { k1, b } = self.ranking;
-            for Posting { slot, count } in postings {
-                let slot = *slot as usize;
-                let length =
-                    self.slots.get(slot).and_then(Option::as_ref).map_or(0, |it| it.length);
-                let count = as_f32(*count as usize);
-                let share = 1.0 - b + b * as_f32(length) / mean;
-                if let Some(score) = scores.get_mut(slot) {
-                    *score += rarity * count * (k1 + 1.0) / (count + k1 * share);
-                }
-            }
-        }
-        let hits = self.slots.iter().zip(scores).filter(|(_entry, score)| *score > 0.0);
-        hits.filter_map(|(entry, score)| Some(Hit { key: entry.as_ref()?.key, score }))
-            .filter(|hit| is_wanted(hit.key))
-            .collect()
-    }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts of texts and words; ranking bears it")]
-fn as_f32(count: usize) -> f32 {
-    count as f32
 }
 
 #[cfg(test)]

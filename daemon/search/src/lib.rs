@@ -7,5 +7,5 @@
 mod index;
 mod words;
 
-pub use index::{Hit, Index, Ranking};
-pub use words::{keywords, terms};
+pub use index::{Document, Hit, Index, Question};
+pub use words::{has_words, keywords, stems};

@@ -4,6 +4,8 @@ use agentd_domain::{
     Memory, MemoryAuthor, MemoryChangeKind, MemoryId, MemoryPriority, MemoryScope, MemoryStatus,
 };
 
+use agentd_search::Question;
+
 use crate::book::{Book, Draft, Drafting};
 use crate::merge::{merged, normal, similarity};
 use crate::new_memory::check_record;
@@ -113,8 +115,8 @@ impl Book {
                 old.scope == new.scope && (old.is_active() || waits)
             })
         };
-        let mut hits = self.index.score(&super::indexed_text(new), is_wanted);
-        hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.key.cmp(&b.key)));
+        let tags = new.tags.join(" ");
+        let hits = self.index.search(Question(&[(1.0, &new.content), (1.0, &tags)]), is_wanted);
         let hits = hits.into_iter().take(LOOKED_AT);
         hits.filter_map(|hit| self.get(hit.key)).collect()
     }

@@ -1,5 +1,7 @@
 //! Editing, forgetting, confirming, replacing, and taking changes back.
 
+use std::collections::BTreeSet;
+
 use agentd_domain::{
     Memory, MemoryAuthor, MemoryChange, MemoryChangeKind, MemoryEdit, MemoryId, MemoryOrigin,
     MemoryPriority, MemoryStatus,
@@ -164,24 +166,45 @@ impl Book {
                 None => Memory { status: MemoryStatus::Forgotten, ..now.clone() },
             });
         }
-        let mut out = Vec::new();
-        for back in become_.iter().filter(|back| back.is_active()) {
-            if self.get(back.id).is_some_and(|now| !now.is_active()) {
-                let leaves = |it: &&Memory| {
-                    !it.is_active() && self.get(it.id).is_some_and(Memory::is_active)
-                };
-                if become_.iter().find(leaves).is_none() {
-                    self.check_room(drafting, back)?;
-                }
-            }
-            let displaced = self.displaced(drafting, back)?;
-            let is_told_of =
-                |it: &Memory| become_.iter().chain(&out).any(|known| known.id == it.id);
-            let further: Vec<_> = displaced.into_iter().filter(|it| !is_told_of(it)).collect();
-            out.extend(further);
-        }
+        let out = self.make_room(drafting, &become_)?;
         become_.extend(out);
         Ok(drafting.draft(self, MemoryChangeKind::Undone, author, become_, ()))
+    }
+
+    /// What has to go for several memories to become so at once.
+    fn make_room(
+        &self,
+        drafting: &Drafting<'_>,
+        become_: &[Memory],
+    ) -> Result<Vec<Memory>, MemoryError> {
+        let is_one = |memory: &Memory| become_.iter().any(|it| it.id == memory.id);
+        let others: Vec<&Memory> = self.all().filter(|it| it.is_active() && !is_one(it)).collect();
+        let new: Vec<&Memory> = become_.iter().filter(|it| it.is_active()).collect();
+        if let Some(one) = new.first()
+            && others.len() + new.len() > drafting.config.max_active.max(self.active)
+        {
+            self.check_room(drafting, one)?;
+        }
+        let mut out = Vec::new();
+        let is_critical = |it: &&&Memory| it.priority == MemoryPriority::Critical;
+        let scopes: BTreeSet<_> = new.iter().filter(is_critical).map(|it| &it.scope).collect();
+        for scope in scopes {
+            let max = drafting.config.max_critical.max(1);
+            let is_in =
+                |it: &&&Memory| it.scope == *scope && it.priority == MemoryPriority::Critical;
+            let mut oldest: Vec<&Memory> = others.iter().filter(is_in).copied().collect();
+            let excess = (oldest.len() + new.iter().filter(is_in).count()).saturating_sub(max);
+            oldest.retain(|it| !it.pinned);
+            oldest.sort_by_key(|it| (it.tier_since, it.id));
+            if oldest.len() < excess {
+                return Err(MemoryError::CriticalPinned { max });
+            }
+            let displaced = oldest.into_iter().take(excess);
+            out.extend(
+                displaced.map(|it| Memory { status: MemoryStatus::Displaced, ..it.clone() }),
+            );
+        }
+        Ok(out)
     }
 
     fn known(&self, id: MemoryId) -> Result<&Memory, MemoryError> {

@@ -7,6 +7,8 @@ use agentd_domain::{
     Memory, MemoryCategory, MemoryId, MemoryPriority, MemoryScope, MemoryStatus, TimestampMs,
 };
 
+use agentd_search::Question;
+
 use crate::book::Book;
 use crate::config::SelectConfig;
 use crate::select::{Candidate, Chosen, NOTHING_SAID, UNRELATED, score, select};
@@ -102,8 +104,11 @@ impl Book {
         text: &str,
         is_wanted: impl Fn(&Memory) -> bool,
     ) -> Option<HashMap<MemoryId, f32>> {
-        agentd_search::terms(text).next()?;
-        let hits = self.index.score(text, |id| self.get(id).is_some_and(&is_wanted));
+        if !agentd_search::has_words(text) {
+            return None;
+        }
+        let question = Question(&[(1.0, text)]);
+        let hits = self.index.search(question, |id| self.get(id).is_some_and(&is_wanted));
         let most = hits.iter().map(|hit| hit.score).fold(f32::MIN_POSITIVE, f32::max);
         Some(hits.into_iter().map(|hit| (hit.key, (hit.score / most).max(UNRELATED))).collect())
     }
