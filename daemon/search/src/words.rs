@@ -223,11 +223,11 @@ mod tests {
 
     #[test]
     fn texts_are_cut_into_words_of_their_scripts() {
+        use Stream::{Dictionary, Han, HanPair, Word, WordPair};
         let check = |text: &str, expect: &[(Stream, &str)]| {
             let expect: Vec<_> = expect.iter().map(|(s, term)| (*s, (*term).to_owned())).collect();
             assert_eq!(terms(text).terms, expect, "{text}");
         };
-        use Stream::{Dictionary, Han, HanPair, Word, WordPair};
         check(
             "The Databases weren't Ann’s",
             &[
