@@ -5,6 +5,7 @@
 //! needed, so that a daemon starts as fast with many memories as with none.
 
 mod journal;
+mod load;
 mod records;
 
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -53,6 +54,7 @@ struct Inner {
     book: RwLock<Option<Book>>,
     /// One permit, held from a draft until its change is visible.
     changing: Semaphore,
+    stale: load::Stale,
 }
 
 impl Memories {
@@ -70,6 +72,7 @@ impl Memories {
             config: RwLock::new(config),
             book: RwLock::new(None),
             changing: Semaphore::new(1),
+            stale: load::Stale::default(),
         }))
     }
 
@@ -350,8 +353,7 @@ impl Memories {
             writes.extend(edit.after.clone().map(|after| Write::PutMemory(Box::new(after))));
         }
         writes.push(Write::PutMemoryChange(Box::new(change.clone())));
-        self.0.store.commit(writes.into()).await?;
-        self.write(|book| book.apply(&change));
+        self.commit(writes, |book| book.apply(&change)).await?;
         Ok(outcome)
     }
 
@@ -365,45 +367,19 @@ impl Memories {
             return Ok(());
         }
         let writes = records.iter().map(|memory| Write::PutMemory(Box::new(memory.clone())));
-        self.0.store.commit(writes.collect::<Vec<_>>().into()).await?;
-        self.write(|book| records.into_iter().for_each(|memory| book.put(memory)));
-        Ok(())
+        let writes = writes.collect();
+        self.commit(writes, |book| records.into_iter().for_each(|memory| book.put(memory))).await
     }
 
     async fn begin_change(&self) -> Result<SemaphorePermit<'_>, MemoryError> {
-        self.load().await?;
-        Ok(self.alone().await)
+        let alone = self.alone().await;
+        self.load_alone(&alone).await?;
+        Ok(alone)
     }
 
     #[expect(clippy::expect_used, reason = "nobody closes the semaphore")]
     async fn alone(&self) -> SemaphorePermit<'_> {
         self.0.changing.acquire().await.expect("an open semaphore")
-    }
-
-    /// Reads the book from the store, once.
-    async fn load(&self) -> Result<(), MemoryError> {
-        if self.book().is_some() {
-            return Ok(());
-        }
-        let _alone = self.alone().await;
-        if self.book().is_some() {
-            return Ok(());
-        }
-        let mut book = Book::default();
-        let mut after = None;
-        loop {
-            let page = self.0.store.memories(after, PAGE).await?;
-            let Some(last) = page.last() else { break };
-            after = Some(last.id);
-            for memory in page {
-                book.restore(memory);
-            }
-        }
-        if let Some(last) = self.0.store.memory_changes(None, 1).await?.first() {
-            book.restore_last_change(last.id);
-        }
-        *self.book_mut() = Some(book);
-        Ok(())
     }
 
     fn drafting<'a>(&'a self, config: &'a MemoryConfig) -> Drafting<'a> {

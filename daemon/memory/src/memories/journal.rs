@@ -1,7 +1,7 @@
 //! Looking back at what was changed, and taking it back.
 
 use agentd_domain::{MemoryAuthor, MemoryChange, MemoryChangeId, MemoryChangeKind, MemoryId};
-use agentd_store::{Batch, Write};
+use agentd_store::Write;
 
 use crate::MemoryError;
 use crate::memories::{Memories, PAGE};
@@ -46,9 +46,7 @@ impl Memories {
             let Some(last) = page.last() else { break };
             before = Some(last.id);
         }
-        self.0.store.commit(Batch::from(writes)).await?;
-        self.write(|book| book.remove(Some(id)));
-        Ok(())
+        self.commit(writes, |book| book.remove(Some(id))).await
     }
 
     /// What was changed, the newest first: changes before `before`, at most `limit`; of one memory or
