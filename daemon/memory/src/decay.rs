@@ -6,7 +6,7 @@
 //! more stable than one that was never used. What a memory has come to at a time does not depend on how
 //! often anybody looked: steps are dated when they were due.
 
-use agentd_domain::{Memory, MemoryPriority, MemoryStatus, MemoryUse, TimestampMs};
+use agentd_domain::{Memory, MemoryCategory, MemoryPriority, MemoryStatus, MemoryUse, TimestampMs};
 
 use crate::config::DecayConfig;
 
@@ -42,7 +42,9 @@ pub(crate) fn used(memory: &Memory, now: TimestampMs, config: &DecayConfig) -> M
 
 /// What becomes of a memory next, and when; none when it does not age.
 pub fn next_step(memory: &Memory, config: &DecayConfig) -> Option<(TimestampMs, Fate)> {
-    if memory.pinned || !memory.is_active() {
+    // Reminders wait for their time.
+    let ages = !memory.pinned && memory.category != MemoryCategory::Reminder;
+    if !ages || !memory.is_active() {
         return None;
     }
     let (stay_days, fate) = match memory.priority {

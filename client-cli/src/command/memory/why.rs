@@ -55,7 +55,11 @@ fn lines(detail: &v1::GetMemoryResponse) -> Vec<String> {
         memory.stability_days
     ));
     if forecast.is_empty() {
-        let why = if memory.pinned { "it is pinned" } else { "it does not age" };
+        let why = match memory.category() {
+            _ if memory.pinned => "it is pinned",
+            v1::MemoryCategory::Reminder => "it waits for its time",
+            _ => "nothing is to become of it",
+        };
         lines.push(format!("will age    no: {why}"));
     }
     for (at, step) in forecast.iter().enumerate() {

@@ -8,14 +8,11 @@ use crate::book::{Book, Draft, Drafting};
 use crate::decay::{aged, used};
 
 impl Book {
-    /// Drafts what aged until now. Reminders do not age: they wait for their time.
+    /// Drafts what aged until now.
     pub(crate) fn age(&self, drafting: &Drafting<'_>) -> Draft<usize> {
         let Drafting { now, config, .. } = drafting;
-        let aged: Vec<Memory> = self
-            .all()
-            .filter(|memory| memory.category != MemoryCategory::Reminder)
-            .filter_map(|memory| aged(memory, *now, &config.decay))
-            .collect();
+        let aged: Vec<Memory> =
+            self.all().filter_map(|memory| aged(memory, *now, &config.decay)).collect();
         let (kind, author) = (MemoryChangeKind::Decayed, MemoryAuthor::Daemon);
         let count = aged.len();
         drafting.draft(self, kind, author, aged, count)

@@ -46,10 +46,13 @@ fn w0_5_a_step_starts_the_clock_of_the_next_one() {
 }
 
 #[test]
-fn what_is_pinned_does_not_age() {
+fn what_is_pinned_and_what_waits_for_its_time_does_not_age() {
     let pinned = Memory { pinned: true, ..memory(1, "x") };
-    assert_eq!(settle(pinned.clone(), on_day(10_000)), pinned);
-    assert_eq!(forecast(&pinned, &DecayConfig::default()), []);
+    let reminder = Memory { category: MemoryCategory::Reminder, ..memory(1, "x") };
+    for still in [pinned, reminder] {
+        assert_eq!(settle(still.clone(), on_day(10_000)), still);
+        assert_eq!(forecast(&still, &DecayConfig::default()), []);
+    }
 }
 
 #[test]
