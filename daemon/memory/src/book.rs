@@ -6,10 +6,8 @@
 mod add;
 mod change;
 mod find;
+mod shelf;
 mod sweep;
-
-use std::collections::BTreeMap;
-use std::ops::Bound;
 
 use agentd_domain::{
     IdSource, Memory, MemoryAuthor, MemoryChange, MemoryChangeId, MemoryChangeKind, MemoryEdit,
@@ -17,6 +15,7 @@ use agentd_domain::{
 };
 use agentd_search::{Document, Index};
 
+use self::shelf::Shelf;
 use crate::config::MemoryConfig;
 
 pub use add::Added;
@@ -25,10 +24,9 @@ pub use find::Filter;
 /// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct Book {
-    memories: BTreeMap<MemoryId, Memory>,
-    /// Those that hold or may come to hold again: everything but what became part of another.
-    index: Index<MemoryId>,
-    active: usize,
+    shelf: Shelf,
+    /// By place, those that hold or may come to hold again: everything but what became part of another.
+    index: Index<u32>,
     /// The newest change, which the next one has to come after.
     last_change: Option<MemoryChangeId>,
 }
@@ -62,18 +60,17 @@ impl Book {
 
     /// The memory with this id.
     pub(crate) fn get(&self, id: MemoryId) -> Option<&Memory> {
-        self.memories.get(&id)
+        self.shelf.get(id)
     }
 
     /// All of them by age.
     pub(crate) fn all(&self) -> impl DoubleEndedIterator<Item = &Memory> {
-        self.memories.values()
+        self.shelf.all()
     }
 
     /// All of them after this one, by age.
     pub(crate) fn after(&self, after: Option<MemoryId>) -> impl Iterator<Item = &Memory> {
-        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
-        self.memories.range((from, Bound::Unbounded)).map(|(_id, memory)| memory)
+        self.shelf.after(after)
     }
 
     /// Those that hold in one of these scopes.
@@ -82,6 +79,11 @@ impl Book {
         scopes: &'a [MemoryScope],
     ) -> impl Iterator<Item = &'a Memory> {
         self.all().filter(|memory| memory.is_active() && scopes.contains(&memory.scope))
+    }
+
+    /// How many those are.
+    pub(crate) fn count_active_in(&self, scopes: &[MemoryScope]) -> usize {
+        self.shelf.cards(scopes).count()
     }
 
     /// Makes a durable change visible.
@@ -97,28 +99,26 @@ impl Book {
 
     /// Replaces the usage of memories, which is no change.
     pub(crate) fn put(&mut self, memory: Memory) {
-        let id = memory.id;
-        let text_changed = self.memories.get(&id).is_none_or(|old| {
+        let old = self.shelf.get(memory.id);
+        let text_changed = old.is_none_or(|old| {
             old.content != memory.content || old.tags != memory.tags || !is_indexed(old)
         });
-        if !is_indexed(&memory) {
-            self.index.remove(id);
+        let id = memory.id;
+        let Some(place) = self.shelf.put(memory) else { return };
+        let Some(memory) = self.shelf.get(id) else { return };
+        if !is_indexed(memory) {
+            self.index.remove(place);
         } else if text_changed {
             let tags: Vec<&str> = memory.tags.iter().map(String::as_str).collect();
             let parts = &[memory.content.as_str()];
-            self.index.insert(id, Document { parts, labels: &tags, date: &date_of(&memory) });
-        }
-        self.active += usize::from(memory.is_active());
-        if let Some(old) = self.memories.insert(id, memory) {
-            self.active -= usize::from(old.is_active());
+            self.index.insert(place, Document { parts, labels: &tags, date: &date_of(memory) });
         }
     }
 
     /// Forgets a record for good.
     pub(crate) fn remove(&mut self, id: Option<MemoryId>) {
-        if let Some(old) = id.and_then(|id| self.memories.remove(&id)) {
-            self.active -= usize::from(old.is_active());
-            self.index.remove(old.id);
+        if let Some(place) = id.and_then(|id| self.shelf.remove(id)) {
+            self.index.remove(place);
         }
     }
 }

@@ -270,7 +270,7 @@ impl Memories {
         Ok(self.read(|book| {
             let chosen = book.select(scopes, said, now, &config);
             let chosen = chosen.into_iter().filter_map(|it| Some((book.get(it.id)?.clone(), it)));
-            (chosen.collect(), book.active_in(scopes).count())
+            (chosen.collect(), book.count_active_in(scopes))
         }))
     }
 
@@ -286,10 +286,9 @@ impl Memories {
         self.load().await?;
         let now = self.0.clock.now();
         Ok(self.read(|book| {
-            let found = book.find(filter, now);
-            let all = found.len();
-            let found = found.into_iter().take(limit);
-            let found = found.map(|(score, memory)| Found { memory: memory.clone(), score });
+            let (found, all) = book.find(filter, now, limit);
+            let found =
+                found.into_iter().map(|(score, memory)| Found { memory: memory.clone(), score });
             (found.collect(), all)
         }))
     }

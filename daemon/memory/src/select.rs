@@ -3,7 +3,7 @@
 //! The whole pool is scored, so that no tier starves behind another (W0-2). What was told before does
 //! not count: only a use, or being made, makes a memory recent (W0-3).
 
-use agentd_domain::{Memory, MemoryId, TimestampMs};
+use agentd_domain::{Memory, MemoryId, MemoryPriority, TimestampMs};
 
 use crate::config::SelectConfig;
 
@@ -36,28 +36,53 @@ pub struct Chosen {
     pub because: Because,
 }
 
+/// What selection looks at in a memory.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Card {
+    id: MemoryId,
+    priority: MemoryPriority,
+    importance: u8,
+    /// When it was last used, or made.
+    last_seen: TimestampMs,
+    tier_since: TimestampMs,
+    bytes: usize,
+}
+
+impl Card {
+    pub(crate) fn of(memory: &Memory) -> Self {
+        let used = memory.usage.last_used_at;
+        Self {
+            id: memory.id,
+            priority: memory.priority,
+            importance: memory.importance,
+            last_seen: used.map_or(memory.created_at, |at| at.max(memory.created_at)),
+            tier_since: memory.tier_since,
+            bytes: memory.content.len(),
+        }
+    }
+}
+
 /// A memory that may be told, and how much it has to do with what was said: 0.1 to 1.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Candidate<'a> {
+pub(crate) struct Candidate {
     /// The memory.
-    pub(crate) memory: &'a Memory,
+    pub(crate) card: Card,
     /// [`UNRELATED`] to 1.
     pub(crate) relevance: f32,
 }
 
 /// relevance × importance × recency × priority (spec b.2.2).
-pub(crate) fn score(candidate: Candidate<'_>, now: TimestampMs) -> f32 {
-    let Candidate { memory, relevance } = candidate;
-    let importance = f32::from(memory.importance) / 5.0;
-    let priority = f32::from(4_u8.saturating_sub(memory.priority.level())) / 4.0;
-    relevance * importance * recency(memory, now) * priority
+pub(crate) fn score(candidate: Candidate, now: TimestampMs) -> f32 {
+    let Candidate { card, relevance } = candidate;
+    let importance = f32::from(card.importance) / 5.0;
+    let priority = f32::from(4_u8.saturating_sub(card.priority.level())) / 4.0;
+    relevance * importance * recency(card, now) * priority
 }
 
 /// By the last use, or by when it was made (spec b.2.4, whose originals punish what is new).
-fn recency(memory: &Memory, now: TimestampMs) -> f32 {
+fn recency(card: Card, now: TimestampMs) -> f32 {
     const DAY_MS: u64 = 86_400_000;
-    let last = memory.usage.last_used_at.map_or(memory.created_at, |at| at.max(memory.created_at));
-    match now.since(last) {
+    match now.since(card.last_seen) {
         age if age <= DAY_MS => 1.0,
         age if age <= 7 * DAY_MS => 0.9,
         age if age <= 30 * DAY_MS => 0.7,
@@ -68,37 +93,47 @@ fn recency(memory: &Memory, now: TimestampMs) -> f32 {
 
 /// Chooses from the whole pool: the newest critical ones, then what each tier is sure of, then by score.
 /// The order is that in which they are told.
-pub(crate) fn select<'a>(
-    pool: impl Iterator<Item = Candidate<'a>>,
+pub(crate) fn select(
+    pool: impl Iterator<Item = Candidate>,
     now: TimestampMs,
     config: &SelectConfig,
 ) -> Vec<Chosen> {
-    let mut tiers: [Vec<(f32, Candidate<'a>)>; 4] = Default::default();
+    let mut tiers: [Vec<(f32, Candidate)>; 4] = Default::default();
     for candidate in pool {
-        if let Some(tier) = tiers.get_mut(usize::from(candidate.memory.priority.level())) {
+        if let Some(tier) = tiers.get_mut(usize::from(candidate.card.priority.level())) {
             tier.push((score(candidate, now), candidate));
         }
     }
     let [mut critical, mut high, mut medium, mut low] = tiers;
-    critical.sort_by_key(|(_score, it)| std::cmp::Reverse((it.memory.tier_since, it.memory.id)));
+    critical.sort_by_key(|(_score, it)| std::cmp::Reverse((it.card.tier_since, it.card.id)));
     let mut places = Places { left: config.max, bytes: config.max_bytes, chosen: Vec::new() };
     places.take(critical.into_iter().take(config.max_critical), usize::MAX, Because::Critical);
     let mut rest = Vec::new();
     for (tier, quota) in
         [(&mut high, config.min_high), (&mut medium, config.min_medium), (&mut low, config.min_low)]
     {
-        best_first(tier);
+        best_first(tier, config.max);
         let left = places.take(tier.drain(..), quota, Because::Quota);
         rest.extend(left);
     }
-    best_first(&mut rest);
+    best_first(&mut rest, config.max);
     places.take(rest.into_iter(), usize::MAX, Because::Score);
     places.chosen
 }
 
-fn best_first(scored: &mut [(f32, Candidate<'_>)]) {
+/// Sorts those that may get one of `max` places, with some to spare for those whose texts are too long.
+fn best_first(scored: &mut Vec<(f32, Candidate)>, max: usize) {
+    const SPARE: usize = 200;
     // Of equals the newer comes first, so that the order is always the same.
-    scored.sort_by(|(a, x), (b, y)| b.total_cmp(a).then(y.memory.id.cmp(&x.memory.id)));
+    let order = |(a, x): &(f32, Candidate), (b, y): &(f32, Candidate)| {
+        b.total_cmp(a).then(y.card.id.cmp(&x.card.id))
+    };
+    let kept = max.saturating_add(SPARE);
+    if scored.len() > kept {
+        scored.select_nth_unstable_by(kept, order);
+        scored.truncate(kept);
+    }
+    scored.sort_unstable_by(order);
 }
 
 /// What is left to give away.
@@ -110,22 +145,22 @@ struct Places {
 
 impl Places {
     /// Gives places to at most `most`; returns those that got none.
-    fn take<'a>(
+    fn take(
         &mut self,
-        from: impl Iterator<Item = (f32, Candidate<'a>)>,
+        from: impl Iterator<Item = (f32, Candidate)>,
         most: usize,
         because: Because,
-    ) -> Vec<(f32, Candidate<'a>)> {
+    ) -> Vec<(f32, Candidate)> {
         let mut given = 0;
         let mut others = Vec::new();
         for (score, candidate) in from {
-            let bytes = candidate.memory.content.len();
+            let bytes = candidate.card.bytes;
             if given < most && self.left > 0 && bytes <= self.bytes {
                 given += 1;
                 self.left -= 1;
                 self.bytes -= bytes;
                 let is_related = candidate.relevance > UNRELATED;
-                self.chosen.push(Chosen { id: candidate.memory.id, score, is_related, because });
+                self.chosen.push(Chosen { id: candidate.card.id, score, is_related, because });
             } else {
                 others.push((score, candidate));
             }

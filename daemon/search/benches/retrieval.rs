@@ -65,7 +65,11 @@ fn measure(set: &Path, out: Option<&Path>) -> Result<(), Box<dyn std::error::Err
         let turns: Vec<(f32, &str)> = turns.iter().map(|(w, text)| (*w, text.as_str())).collect();
         let scope = by_scope.get(query["scope"].as_str().unwrap_or_default());
         let begin = Instant::now();
-        let hits = index.search(Question(&turns), |key| scope.is_some_and(|it| it.contains(&key)));
+        let hits = index.search(
+            Question(&turns),
+            |key| scope.is_some_and(|it| it.contains(&key)),
+            WRITTEN,
+        );
         times.push(begin.elapsed());
         let ranked: Vec<&str> =
             hits.iter().take(WRITTEN).filter_map(|hit| docs.get(hit.key)?["id"].as_str()).collect();

@@ -109,16 +109,16 @@ impl Book {
 
     /// Memories of the scope that share words with a new one, the most first.
     fn alike(&self, new: &Memory) -> Vec<&Memory> {
-        let is_wanted = |id| {
-            self.get(id).is_some_and(|old| {
+        let is_wanted = |place| {
+            self.shelf.at(place).is_some_and(|old| {
                 let waits = old.status == MemoryStatus::Quarantined;
                 old.scope == new.scope && (old.is_active() || waits)
             })
         };
         let tags = new.tags.join(" ");
-        let hits = self.index.search(Question(&[(1.0, &new.content), (1.0, &tags)]), is_wanted);
-        let hits = hits.into_iter().take(LOOKED_AT);
-        hits.filter_map(|hit| self.get(hit.key)).collect()
+        let hits =
+            self.index.search(Question(&[(1.0, &new.content), (1.0, &tags)]), is_wanted, LOOKED_AT);
+        hits.into_iter().filter_map(|hit| self.shelf.at(hit.key)).collect()
     }
 
     /// An error when there is no place for one more.
@@ -130,7 +130,8 @@ impl Book {
         let max = drafting.config.max_active;
         // What waits takes a place too, or a hostile page could fill the disk.
         let waiting = |memory: &&Memory| memory.status == MemoryStatus::Quarantined;
-        let taken = if new.is_active() { self.active } else { self.all().filter(waiting).count() };
+        let taken =
+            if new.is_active() { self.shelf.active() } else { self.all().filter(waiting).count() };
         if taken < max {
             return Ok(());
         }

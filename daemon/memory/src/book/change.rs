@@ -181,7 +181,7 @@ impl Book {
         let others: Vec<&Memory> = self.all().filter(|it| it.is_active() && !is_one(it)).collect();
         let new: Vec<&Memory> = become_.iter().filter(|it| it.is_active()).collect();
         if let Some(one) = new.first()
-            && others.len() + new.len() > drafting.config.max_active.max(self.active)
+            && others.len() + new.len() > drafting.config.max_active.max(self.shelf.active())
         {
             self.check_room(drafting, one)?;
         }

@@ -1,17 +1,16 @@
 //! Finding memories: by what was said, and by a question.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
 
 use agentd_domain::{
-    Memory, MemoryCategory, MemoryId, MemoryPriority, MemoryScope, MemoryStatus, TimestampMs,
+    Memory, MemoryCategory, MemoryPriority, MemoryScope, MemoryStatus, TimestampMs,
 };
 
 use agentd_search::Question;
 
 use crate::book::Book;
 use crate::config::SelectConfig;
-use crate::select::{Candidate, Chosen, NOTHING_SAID, UNRELATED, score, select};
+use crate::select::{Candidate, Card, Chosen, NOTHING_SAID, UNRELATED, score, select};
 
 /// Which memories are wanted. What is empty wants all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -58,59 +57,86 @@ impl Book {
         now: TimestampMs,
         config: &SelectConfig,
     ) -> Vec<Chosen> {
-        let relevance =
-            self.relevance(said, |memory| memory.is_active() && scopes.contains(&memory.scope));
-        let pool = self.active_in(scopes).map(|memory| Candidate {
-            memory,
-            relevance: match &relevance {
+        let mut told = vec![false; self.shelf.places()];
+        for (place, _card) in self.shelf.cards(scopes) {
+            if let Some(told) = told.get_mut(place) {
+                *told = true;
+            }
+        }
+        let is_told = |place: u32| told.get(place as usize) == Some(&true);
+        let related = self.relevance(said, is_told);
+        let pool = self.shelf.cards(scopes).map(|(place, card)| {
+            let relevance = match &related {
                 None => NOTHING_SAID,
-                Some(related) => related.get(&memory.id).copied().unwrap_or(UNRELATED),
-            },
+                Some(related) => related.get(place).copied().unwrap_or(UNRELATED).max(UNRELATED),
+            };
+            Candidate { card, relevance }
         });
         select(pool, now, config)
     }
 
-    /// The memories that are wanted: the best first where words are asked for, else by tier and last
-    /// use (spec b.1.3). With their scores, 0 to 1; 1 without words.
-    pub(crate) fn find(&self, filter: &Filter, now: TimestampMs) -> Vec<(f32, &Memory)> {
-        let related = self.relevance(&filter.text, |memory| filter.wants(memory));
-        let wanted = self.all().filter(|memory| filter.wants(memory));
-        let mut found: Vec<(f32, &Memory)> = match related {
-            None if filter.text.trim().is_empty() => wanted.map(|memory| (1.0, memory)).collect(),
-            None => Vec::new(),
-            Some(related) => {
-                wanted.filter_map(|memory| Some((*related.get(&memory.id)?, memory))).collect()
-            }
+    /// The memories that are wanted, at most `limit`, and how many there are in all: the best first
+    /// where words are asked for, else by tier and last use (spec b.1.3). With their scores, 0 to 1; 1
+    /// without words.
+    pub(crate) fn find(
+        &self,
+        filter: &Filter,
+        now: TimestampMs,
+        limit: usize,
+    ) -> (Vec<(f32, &Memory)>, usize) {
+        let is_wanted = |place| self.shelf.at(place).is_some_and(|memory| filter.wants(memory));
+        let related = self.relevance(&filter.text, is_wanted);
+        if related.is_none() && !filter.text.trim().is_empty() {
+            return (Vec::new(), 0);
+        }
+        let of = |place: usize| match &related {
+            None => Some(1.0),
+            Some(related) => related.get(place).copied().filter(|relevance| *relevance > 0.0),
         };
-        let weight = |memory| score(Candidate { memory, relevance: 1.0 }, now);
-        found.sort_by(|(a, x), (b, y)| {
+        let mut found: Vec<(f32, &Memory)> = self
+            .shelf
+            .records()
+            .filter_map(|(place, memory)| Some((of(place)?, memory)))
+            .filter(|(_relevance, memory)| filter.wants(memory))
+            .collect();
+        let weight = |it: &Memory| score(Candidate { card: Card::of(it), relevance: 1.0 }, now);
+        let order = |(a, x): &(f32, &Memory), (b, y): &(f32, &Memory)| {
             let by_tier = x.priority.cmp(&y.priority);
             let by_use = Reverse(last_seen(x)).cmp(&Reverse(last_seen(y)));
-            let by_weight = weight(y).total_cmp(&weight(x));
-            let order = if filter.text.is_empty() {
+            let order = if related.is_none() {
                 by_tier.then(by_use)
             } else {
-                b.total_cmp(a).then(by_weight)
+                b.total_cmp(a).then_with(|| weight(y).total_cmp(&weight(x)))
             };
             order.then(y.id.cmp(&x.id))
-        });
-        found
+        };
+        let all = found.len();
+        if let Some(last) = limit.checked_sub(1).filter(|last| *last < all) {
+            found.select_nth_unstable_by(last, order);
+        }
+        found.truncate(limit);
+        found.sort_unstable_by(order);
+        (found, all)
     }
 
-    /// How much memories have to do with a text, as a share of the one that has most: those that have
-    /// words of it. None when the text has no words.
-    fn relevance(
-        &self,
-        text: &str,
-        is_wanted: impl Fn(&Memory) -> bool,
-    ) -> Option<HashMap<MemoryId, f32>> {
+    /// How much the records have to do with a text, by place, as a share of the one that has most. 0
+    /// for those that have no word of it; none when the text has no words.
+    fn relevance(&self, text: &str, is_wanted: impl Fn(u32) -> bool) -> Option<Vec<f32>> {
         if !agentd_search::has_words(text) {
             return None;
         }
-        let question = Question(&[(1.0, text)]);
-        let hits = self.index.search(question, |id| self.get(id).is_some_and(&is_wanted));
-        let most = hits.iter().map(|hit| hit.score).fold(f32::MIN_POSITIVE, f32::max);
-        Some(hits.into_iter().map(|hit| (hit.key, (hit.score / most).max(UNRELATED))).collect())
+        let mut related = vec![0.0; self.shelf.places()];
+        let mut most = f32::MIN_POSITIVE;
+        self.index.score(Question(&[(1.0, text)]), is_wanted, |hit| {
+            most = most.max(hit.score);
+            if let Some(related) = related.get_mut(hit.key as usize) {
+                *related = hit.score;
+            }
+        });
+        for related in &mut related {
+            *related /= most;
+        }
+        Some(related)
     }
 }
 

@@ -398,7 +398,7 @@ proptest! {
             let active = world.active();
             let tier = |memory: &&&Memory| memory.priority == MemoryPriority::Critical;
             prop_assert!(active.len() <= 12 && active.iter().filter(tier).count() <= 4);
-            prop_assert_eq!(world.book.active, active.len());
+            prop_assert_eq!(world.book.shelf.active(), active.len());
             for memory in active {
                 let scopes = [MemoryScope::User];
                 let filter = Filter {
@@ -406,7 +406,7 @@ proptest! {
                     scopes: scopes.to_vec(),
                     ..Filter::default()
                 };
-                let found = world.book.find(&filter, TimestampMs(world.now));
+                let (found, _all) = world.book.find(&filter, TimestampMs(world.now), 100);
                 prop_assert!(found.iter().any(|(_score, it)| it.id == memory.id));
             }
         }

@@ -1,4 +1,3 @@
-use agentd_domain::MemoryPriority;
 use proptest::prelude::*;
 
 use super::*;
@@ -6,8 +5,8 @@ use crate::test_memory::memory;
 
 const DAY: i64 = 86_400_000;
 
-fn pool(memories: &[Memory]) -> impl Iterator<Item = Candidate<'_>> {
-    memories.iter().map(|memory| Candidate { memory, relevance: NOTHING_SAID })
+fn pool(memories: &[Memory]) -> impl Iterator<Item = Candidate> {
+    memories.iter().map(|memory| Candidate { card: Card::of(memory), relevance: NOTHING_SAID })
 }
 
 fn with(n: u128, priority: MemoryPriority) -> Memory {
@@ -57,12 +56,12 @@ fn w0_3_what_is_new_is_recent_and_what_was_told_is_not() {
     };
     let new = Memory { created_at: TimestampMs(199 * DAY), ..old.clone() };
     let now = TimestampMs(200 * DAY);
-    let score = |memory: &Memory| score(Candidate { memory, relevance: 1.0 }, now);
+    let score = |memory: &Memory| score(Candidate { card: Card::of(memory), relevance: 1.0 }, now);
     assert_eq!(score(&old).to_bits(), score(&told).to_bits());
     assert!(score(&new) > 3.0 * score(&old));
     // Not by whole days: 47 hours are more than one.
     let in_47_hours = TimestampMs(199 * DAY + 47 * 3_600_000);
-    assert!(recency(&new, in_47_hours) < 1.0);
+    assert!(recency(Card::of(&new), in_47_hours) < 1.0);
 }
 
 proptest! {
@@ -86,7 +85,7 @@ proptest! {
         let pool = memories
             .iter()
             .enumerate()
-            .map(|(n, memory)| Candidate { memory, relevance: relevance(n) });
+            .map(|(n, memory)| Candidate { card: Card::of(memory), relevance: relevance(n) });
         let config = SelectConfig { max, ..SelectConfig::default() };
         let chosen = select(pool, TimestampMs(400 * DAY), &config);
         let by_id = |id| memories.iter().find(|memory| memory.id == id).unwrap();

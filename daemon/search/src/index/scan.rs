@@ -29,31 +29,54 @@ const MOST: f32 = 0.5;
 type Weights = Vec<(usize, f32)>;
 
 impl<K: Copy + Eq + Hash + Ord> Index<K> {
-    /// The wanted texts that have a term of the question, the best first; of equals the first key first.
-    pub fn search(&self, question: Question<'_>, is_wanted: impl Fn(K) -> bool) -> Vec<Hit<K>> {
-        let is_wanted = |slot: usize| self.entry(slot).is_some_and(|entry| is_wanted(entry.key));
+    /// The wanted texts that have a term of the question, at most `most`: the best first, of equals the
+    /// first key first.
+    pub fn search(
+        &self,
+        question: Question<'_>,
+        is_wanted: impl Fn(K) -> bool,
+        most: usize,
+    ) -> Vec<Hit<K>> {
+        let mut hits: Vec<Hit<K>> = Vec::new();
+        self.score(question, is_wanted, |hit| hits.push(hit));
+        let order = |a: &Hit<K>, b: &Hit<K>| b.score.total_cmp(&a.score).then(a.key.cmp(&b.key));
+        if let Some(last) = most.checked_sub(1).filter(|last| *last < hits.len()) {
+            hits.select_nth_unstable_by(last, order);
+        }
+        hits.truncate(most);
+        hits.sort_unstable_by(order);
+        hits
+    }
+
+    /// Gives all wanted texts that have a term of the question, in no order.
+    pub fn score(
+        &self,
+        question: Question<'_>,
+        is_wanted: impl Fn(K) -> bool,
+        mut found: impl FnMut(Hit<K>),
+    ) {
         let asked = self.asked(question);
-        let mut first = self.scan(&asked);
-        for (slot, score) in first.iter_mut().enumerate() {
-            if *score > 0.0 && !is_wanted(slot) {
+        let mut scores = self.scan(&asked);
+        let wanted = |slot: usize| self.entry(slot).map(|it| it.key).filter(|key| is_wanted(*key));
+        for (slot, score) in scores.iter_mut().enumerate() {
+            if *score > 0.0 && wanted(slot).is_none() {
                 *score = 0.0;
             }
         }
-        let mut scores = first;
-        if let Some((weight, fed_back)) = self.feedback(&scores) {
-            let second = self.scan(&fed_back);
-            for (slot, (score, second)) in scores.iter_mut().zip(second).enumerate() {
-                if *score > 0.0 || (second > 0.0 && is_wanted(slot)) {
-                    *score = (1.0 - weight) * *score + weight * second;
-                }
+        let fed_back = self.feedback(&scores);
+        let (weight, second) = match &fed_back {
+            Some((weight, terms)) => (*weight, self.scan(terms)),
+            None => (0.0, Vec::new()),
+        };
+        for (slot, first) in scores.into_iter().enumerate() {
+            let second = second.get(slot).copied().unwrap_or(0.0);
+            let score = (1.0 - weight) * first + weight * second;
+            if score > 0.0
+                && let Some(key) = wanted(slot)
+            {
+                found(Hit { key, score });
             }
         }
-        let hits = scores.iter().enumerate().filter(|(_slot, score)| **score > 0.0);
-        let mut hits: Vec<Hit<K>> = hits
-            .filter_map(|(slot, score)| Some(Hit { key: self.entry(slot)?.key, score: *score }))
-            .collect();
-        hits.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.key.cmp(&b.key)));
-        hits
     }
 
     fn entry(&self, slot: usize) -> Option<&Entry<K>> {

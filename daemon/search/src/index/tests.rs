@@ -26,12 +26,12 @@ fn anew(texts: &BTreeMap<u8, String>, question: &str) -> BTreeMap<u8, i64> {
 /// Rounded, because sums are taken in any order.
 #[expect(clippy::cast_possible_truncation, reason = "scores are small")]
 fn scores(index: &Index<u8>, question: &str) -> BTreeMap<u8, i64> {
-    let hits = index.search(Question(&[(1.0, question)]), |_| true).into_iter();
+    let hits = index.search(Question(&[(1.0, question)]), |_| true, 100).into_iter();
     hits.map(|hit| (hit.key, (hit.score * 1000.0).round() as i64)).collect()
 }
 
 fn found(index: &Index<u8>, question: &str) -> Vec<u8> {
-    let hits = index.search(Question(&[(1.0, question)]), |key| key != 9);
+    let hits = index.search(Question(&[(1.0, question)]), |key| key != 9, 100);
     hits.into_iter().map(|hit| hit.key).collect()
 }
 
