@@ -83,15 +83,14 @@ impl Shelf {
 
     /// Puts a record in its place; returns the place, none when there are too many.
     pub(super) fn put(&mut self, memory: Memory) -> Option<u32> {
-        let place = match self.place(memory.id) {
-            Some(place) => place,
-            None => {
-                let place = u32::try_from(self.records.len()).ok()?;
-                self.places.insert(memory.id, place);
-                self.records.push(None);
-                self.cards.push(None);
-                place
-            }
+        let place = if let Some(place) = self.place(memory.id) {
+            place
+        } else {
+            let place = u32::try_from(self.records.len()).ok()?;
+            self.places.insert(memory.id, place);
+            self.records.push(None);
+            self.cards.push(None);
+            place
         };
         let carded = memory
             .is_active()
