@@ -602,6 +602,9 @@ pub struct MemoriesTold {
 pub struct MemoriesExtracted {
     /// The last event that was looked at.
     pub through: Seq,
+    /// Turns after it that were not.
+    #[serde(default)]
+    pub turns_left: u32,
     /// What is remembered now, or is part of another memory.
     pub added: Vec<MemoryId>,
     /// What waits until a user confirms it.

@@ -4,19 +4,22 @@
 //! holds text from elsewhere waits for a user, unless it is in their own words.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use agentd_domain::{
-    EventBody, ItemId, MemoriesExtracted, MemoryAuthor, MemoryOrigin, MemoryScope, Seq, SessionId,
-    TimestampMs, ToolEffect, UsagePurpose, cut_line,
+    EventBody, ItemId, MemoriesExtracted, MemoryAuthor, MemoryCategory, MemoryOrigin, MemoryScope,
+    Seq, SessionId, TimestampMs, UsagePurpose, cut_line,
 };
-use agentd_memory::{Added, Extracted, INSTRUCTIONS, MAX_ANSWER, NewMemory, usual_priority};
+use agentd_memory::{
+    Added, Extracted, INSTRUCTIONS, MAX_ANSWER, NewMemory, Vouched, usual_priority,
+};
 
 use crate::session::SessionDeps;
 use crate::short_answer::{self, Asked};
 use crate::usage::Account;
 
-/// Newest turns that are looked at.
+/// Turns that are looked at together, the oldest first.
 const MOST_TURNS: usize = 20;
 /// Characters of what a user said in one message.
 const SAID: usize = 2_000;
@@ -31,7 +34,8 @@ struct Read {
     through: Seq,
     /// The last message of a user.
     last_said: Seq,
-    has_outside_text: bool,
+    /// Turns behind those.
+    left: u32,
 }
 
 /// Which part of a session is looked at.
@@ -42,6 +46,10 @@ pub(crate) struct Part {
     pub(crate) model: String,
     /// The first event.
     pub(crate) from: Seq,
+    /// Where what is so holds.
+    pub(crate) workspace: String,
+    /// Text from elsewhere came into the session.
+    pub(crate) outside_text: bool,
 }
 
 /// Looks through a session from an event on, and adds what is found. None when nothing could be found
@@ -51,7 +59,7 @@ pub(crate) async fn extract(
     part: Part,
     account: Arc<Account>,
 ) -> Option<MemoriesExtracted> {
-    let Part { session_id, model, from } = part;
+    let Part { session_id, model, from, workspace, outside_text } = part;
     let read = read(&deps, session_id, from).await?;
     let asked = Asked {
         model: &model,
@@ -71,12 +79,17 @@ pub(crate) async fn extract(
         return None;
     };
     let said: Vec<&str> = read.turns.iter().map(|(said, _)| said.as_str()).collect();
-    let said = said.join("\n");
-    let mut extracted =
-        MemoriesExtracted { through: read.through, added: Vec::new(), waiting: Vec::new() };
+    let root = crate::rules::root_of(Path::new(&workspace)).await;
+    let mut extracted = MemoriesExtracted {
+        through: read.through,
+        turns_left: read.left,
+        added: Vec::new(),
+        waiting: Vec::new(),
+    };
     for item in found {
         let content = cut_line(&item.content, 80);
-        match deps.memories.add(new_memory(item, session_id, &read, &said)).await {
+        let vouched = agentd_memory::vouched(&item.content, &said, outside_text);
+        match deps.memories.add(new_memory(item, session_id, &read, vouched, &root)).await {
             Ok(Added::New(id) | Added::MergedInto(id)) => extracted.added.push(id),
             Ok(Added::Quarantined(id)) => extracted.waiting.push(id),
             Ok(Added::Known(_)) => {}
@@ -96,6 +109,12 @@ async fn read(deps: &SessionDeps, session_id: SessionId, from: Seq) -> Option<Re
     let mut read = Read::default();
     let mut waiting: HashMap<ItemId, String> = HashMap::new();
     let all = crate::session::for_each_event(&*deps.store, session_id, from, |event| {
+        if matches!(event.body, EventBody::TurnStarted(_)) && read.turns.len() == MOST_TURNS {
+            read.left += 1;
+        }
+        if read.left > 0 {
+            return;
+        }
         read.through = event.seq;
         match &event.body {
             EventBody::MessageAccepted(accepted) => {
@@ -118,9 +137,6 @@ async fn read(deps: &SessionDeps, session_id: SessionId, from: Seq) -> Option<Re
                     *answer = cut_line(&message.text, ANSWERED);
                 }
             }
-            EventBody::ToolCallStarted(started) if started.effect != ToolEffect::Pure => {
-                read.has_outside_text = true;
-            }
             _ => {}
         }
     });
@@ -129,8 +145,6 @@ async fn read(deps: &SessionDeps, session_id: SessionId, from: Seq) -> Option<Re
         return None;
     }
     read.turns.retain(|(said, _answer)| !said.trim().is_empty());
-    let older = read.turns.len().saturating_sub(MOST_TURNS);
-    read.turns.drain(..older);
     (!read.turns.is_empty()).then_some(read)
 }
 
@@ -139,17 +153,29 @@ fn written(turns: &[(String, String)]) -> String {
     written.collect::<Vec<_>>().join("\n\n")
 }
 
-fn new_memory(item: Extracted, session_id: SessionId, read: &Read, said: &str) -> NewMemory {
+fn new_memory(
+    item: Extracted,
+    session_id: SessionId,
+    read: &Read,
+    vouched: Vouched,
+    root: &str,
+) -> NewMemory {
     let Extracted { content, category, importance, tags, expires_at } = item;
     let expires_at = expires_at.and_then(|text| time(&text));
     NewMemory {
-        vouched: agentd_memory::vouched(&content, said, read.has_outside_text),
+        vouched,
         content,
         priority: Some(usual_priority(category)),
         importance,
         category,
         tags,
-        scope: MemoryScope::User,
+        // What is so may be so of this workspace only; wishes are the user's.
+        scope: match category {
+            MemoryCategory::Fact | MemoryCategory::General => {
+                MemoryScope::Workspace { root: root.to_owned() }
+            }
+            _ => MemoryScope::User,
+        },
         pinned: false,
         expires_at,
         origin: MemoryOrigin {

@@ -126,6 +126,8 @@ pub(crate) struct TurnTask {
     pub(crate) model: String,
     pub(crate) effort: Option<Effort>,
     pub(crate) context_from: Seq,
+    /// Text from elsewhere came into the session before this turn.
+    pub(crate) outside_text: bool,
     /// What the turn before has read already.
     pub(crate) kept: Option<KeptConversation>,
     /// The calls without results when this turn goes on after a stop; none for a new turn.

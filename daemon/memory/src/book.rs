@@ -9,9 +9,11 @@ mod find;
 mod shelf;
 mod sweep;
 
+use std::collections::BTreeSet;
+
 use agentd_domain::{
-    IdSource, Memory, MemoryAuthor, MemoryChange, MemoryChangeId, MemoryChangeKind, MemoryEdit,
-    MemoryId, MemoryScope, MemoryStatus, TimestampMs,
+    IdSource, Memory, MemoryAuthor, MemoryCategory, MemoryChange, MemoryChangeId, MemoryChangeKind,
+    MemoryEdit, MemoryId, MemoryScope, MemoryStatus, TimestampMs,
 };
 use agentd_search::{Document, Index};
 
@@ -86,6 +88,28 @@ impl Book {
         self.shelf.cards(scopes).count()
     }
 
+    /// A memory with all that became part of it or that it took the place of, and so on; empty when
+    /// there is none.
+    pub(crate) fn with_forerunners(&self, id: MemoryId) -> BTreeSet<MemoryId> {
+        let mut found: BTreeSet<MemoryId> =
+            self.get(id).map(|memory| memory.id).into_iter().collect();
+        // Forerunners may be younger than what they became part of, so that one look is not enough.
+        loop {
+            let before = found.len();
+            let of_one = |memory: &&Memory| match &memory.status {
+                MemoryStatus::Merged { into: of } | MemoryStatus::Superseded { by: of } => {
+                    found.contains(of)
+                }
+                _ => false,
+            };
+            let more: Vec<MemoryId> = self.all().filter(of_one).map(|memory| memory.id).collect();
+            found.extend(more);
+            if found.len() == before {
+                return found;
+            }
+        }
+    }
+
     /// Makes a durable change visible.
     pub(crate) fn apply(&mut self, change: &MemoryChange) {
         self.restore_last_change(change.id);
@@ -121,6 +145,12 @@ impl Book {
             self.index.remove(place);
         }
     }
+}
+
+/// True for what is active and not over. Reminders hold until they were shown.
+pub(crate) fn holds(memory: &Memory, now: TimestampMs) -> bool {
+    let is_over = memory.expires_at.is_some_and(|at| at <= now);
+    memory.is_active() && (!is_over || memory.category == MemoryCategory::Reminder)
 }
 
 fn is_indexed(memory: &Memory) -> bool {

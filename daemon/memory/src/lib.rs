@@ -28,4 +28,4 @@ pub use memories::{Counts, Found, Memories};
 pub use new_memory::{MemoryPatch, NewMemory, Vouched};
 pub use select::{Because, Chosen};
 pub use told::{id_end, told, told_line, told_withdrawn};
-pub use vouch::{is_spoken_of, vouched};
+pub use vouch::vouched;

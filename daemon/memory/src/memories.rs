@@ -17,6 +17,7 @@ use agentd_domain::{
 use agentd_store::{Store, Write};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
+use crate::book::holds;
 use crate::book::{Added, Book, Draft, Drafting, Filter};
 use crate::select::Chosen;
 use crate::{MemoryConfig, MemoryError, MemoryPatch, NewMemory};
@@ -224,6 +225,16 @@ impl Memories {
         if used.is_empty() { Ok(()) } else { self.used(&used).await }
     }
 
+    /// The memory with this id, if it holds.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn holding(&self, id: MemoryId) -> Result<Option<Memory>, MemoryError> {
+        self.load().await?;
+        let now = self.now();
+        Ok(self.read(|book| book.get(id).filter(|memory| holds(memory, now)).cloned()))
+    }
+
     /// Those of these memories that do not hold.
     ///
     /// # Errors
@@ -233,8 +244,9 @@ impl Memories {
         ids: impl IntoIterator<Item = MemoryId>,
     ) -> Result<Vec<MemoryId>, MemoryError> {
         self.load().await?;
+        let now = self.now();
         Ok(self.read(|book| {
-            let holds = |id: &MemoryId| book.get(*id).is_some_and(Memory::is_active);
+            let holds = |id: &MemoryId| book.get(*id).is_some_and(|memory| holds(memory, now));
             let mut gone: Vec<MemoryId> = ids.into_iter().filter(|id| !holds(id)).collect();
             gone.sort_unstable();
             gone

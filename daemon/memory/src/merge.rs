@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use agentd_domain::Memory;
-use agentd_search::keywords;
+use agentd_domain::{Memory, MemoryAuthor, MemoryCategory};
+use agentd_search::{has_negation, keywords};
 
 /// Share of words that two memories have in common: Jaccard, times 1.1 when they are of one category.
 /// Where one has no words, their characters are compared.
@@ -21,6 +21,8 @@ pub(crate) fn similarity(a: &Memory, b: &Memory) -> f64 {
 
 fn words(memory: &Memory) -> BTreeSet<String> {
     let mut words = keywords(&memory.content);
+    // Every statement about a user begins so.
+    words.remove("user");
     words.extend(memory.tags.iter().cloned());
     words
 }
@@ -29,19 +31,57 @@ fn characters(memory: &Memory) -> BTreeSet<String> {
     memory.content.chars().filter(|c| !c.is_whitespace()).map(String::from).collect()
 }
 
+/// True when two memories may become one: where they differ they say more, not something else.
+///
+/// What a user pinned only a user adds to. Reminders are two when their times are; what holds for ever
+/// does not end because a note about the same does. A value in another's place, another order or a "not"
+/// is another statement (W0-10).
+pub(crate) fn may_merge(old: &Memory, new: &Memory) -> bool {
+    let is_by_user = matches!(new.origin.author, MemoryAuthor::User { .. });
+    let is_reminder = |it: &Memory| it.category == MemoryCategory::Reminder;
+    if is_reminder(old)
+        || is_reminder(new)
+        || (old.pinned && !is_by_user)
+        || old.expires_at.is_some() != new.expires_at.is_some()
+        || has_negation(&old.content) != has_negation(&new.content)
+    {
+        return false;
+    }
+    let (old_text, new_text) = (normal(&old.content), normal(&new.content));
+    if holds(&old_text, &new_text) || holds(&new_text, &old_text) {
+        return true;
+    }
+    let (x, y) = (words(old), words(new));
+    let (only_old, only_new) = (x.difference(&y).count(), y.difference(&x).count());
+    // The same words in another order, or one word in the place of another.
+    !(only_old == only_new && only_old <= 1)
+}
+
 /// The text as it is compared: one space between words.
 pub(crate) fn normal(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// True when a text holds another one from the border of a word to the border of a word.
+fn holds(whole: &str, part: &str) -> bool {
+    let is_inner = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    whole.match_indices(part).any(|(at, found)| {
+        let (before, rest) = whole.split_at(at);
+        let after = rest.get(found.len()..).unwrap_or_default();
+        let begins_inside = is_inner(before.chars().next_back()) && is_inner(part.chars().next());
+        let ends_inside = is_inner(after.chars().next()) && is_inner(part.chars().next_back());
+        !begins_inside && !ends_inside
+    })
 }
 
 /// A text that says what both say: the one that holds the other, or both. None when that is too long:
 /// nothing is ever left out.
 pub(crate) fn joined(old: &str, new: &str) -> Option<String> {
     let (old_normal, new_normal) = (normal(old), normal(new));
-    if old_normal.contains(&new_normal) {
+    if holds(&old_normal, &new_normal) {
         return Some(old.to_owned());
     }
-    if new_normal.contains(&old_normal) {
+    if holds(&new_normal, &old_normal) {
         return Some(new.to_owned());
     }
     let both = format!("{old}\n{new}");
@@ -78,16 +118,38 @@ mod tests {
     use crate::test_memory::memory;
 
     #[test]
-    fn texts_that_say_the_same_are_similar() {
+    fn texts_that_say_the_same_are_one_and_others_are_not() {
         let check = |a: &str, b: &str, expect: bool| {
-            let similar = similarity(&memory(1, a), &memory(2, b));
-            assert_eq!(similar >= 0.6, expect, "{a} / {b}: {similar}");
+            let (a, b) = (memory(1, a), memory(2, b));
+            let similar = similarity(&a, &b);
+            let is_one = similar >= 0.6 && may_merge(&a, &b);
+            assert_eq!(is_one, expect, "{} / {}: {similar}", a.content, b.content);
         };
         check("The user prefers tabs over spaces", "user prefers tabs over spaces in code", true);
         check("The user prefers tabs over spaces", "The user prefers dark themes", false);
+        check("The user prefers tabs over spaces", "The user prefers spaces over tabs", false);
+        check("The user likes coffee", "The user likes football", false);
+        check("The user lives in Berlin", "The user lives in Paris", false);
+        check(
+            "The staging server of the shop listens on port 8080",
+            "The staging server of the shop listens on port 80",
+            false,
+        );
+        check("Do not push to main", "push to main", false);
         check("用户喜欢用制表符缩进代码", "用户喜欢用制表符缩进", true);
         check("用户喜欢喝咖啡", "用户住在北京", false);
         check("👍🎉", "👍🎉", true);
+    }
+
+    #[test]
+    fn reminders_pins_and_ends_are_not_merged_away() {
+        let (a, b) = (memory(1, "Water the plants"), memory(2, "Water the plants"));
+        let ends =
+            |it: &Memory| Memory { expires_at: Some(agentd_domain::TimestampMs(9)), ..it.clone() };
+        let reminder = Memory { category: MemoryCategory::Reminder, ..ends(&b) };
+        assert!(may_merge(&a, &b) && may_merge(&ends(&a), &ends(&b)));
+        assert!(!may_merge(&a, &reminder) && !may_merge(&a, &ends(&b)));
+        assert!(!may_merge(&Memory { pinned: true, ..a }, &b));
     }
 
     #[test]
@@ -96,6 +158,8 @@ mod tests {
         let joined = joined(&long, "It runs Debian.").unwrap();
         assert!(joined.contains(&long) && joined.contains("It runs Debian."));
         assert_eq!(super::joined("a  b c", "b c"), Some("a  b c".to_owned()));
+        let port = super::joined("It listens on port 8080", "port 80").unwrap();
+        assert!(port.ends_with("\nport 80"), "{port}");
         assert_eq!(super::joined(&"x".repeat(1990), &"y".repeat(20)), None);
     }
 

@@ -117,7 +117,13 @@ impl MemoryPatch {
         if let Some(importance) = self.importance {
             memory.importance = check_importance(importance)?;
         }
+        let was_reminder = memory.category == MemoryCategory::Reminder;
         memory.category = self.category.unwrap_or(memory.category);
+        let is_reminder = memory.category == MemoryCategory::Reminder;
+        if was_reminder && !is_reminder {
+            // Reminders do not age.
+            memory.tier_since = now;
+        }
         if let Some(tags) = self.tags {
             memory.tags = check_tags(&tags)?;
         }
@@ -130,6 +136,8 @@ impl MemoryPatch {
         }
         if let Some(expires_at) = self.expires_at {
             memory.expires_at = expires_at;
+        }
+        if self.expires_at.is_some() || is_reminder != was_reminder {
             check_times(&memory, now)?;
         }
         Ok(memory)
@@ -223,6 +231,9 @@ fn check_importance(importance: u8) -> Result<u8, MemoryError> {
 fn check_tags(tags: &[String]) -> Result<Vec<String>, MemoryError> {
     let mut kept = BTreeSet::new();
     for tag in tags {
+        if let Some(what) = secret::found(tag) {
+            return Err(MemoryError::Secret { what });
+        }
         let clean: String = tag.trim().to_lowercase();
         let length = clean.chars().count();
         if length == 0 || clean.contains(|c: char| c.is_control() || c == ',') {

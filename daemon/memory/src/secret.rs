@@ -18,10 +18,15 @@ const PATTERNS: &[(&str, &str)] = &[
     ("a password in a URL", r"[a-z][a-z0-9+.-]*://[^/\s:@]+:[^/\s@]+@"),
     (
         "a password",
-        r#"(?xi) (?: \b(?: passwords? | passwd | passphrase | passcode | pin | secret | token | api[\ _-]?key
-        | access[\ _-]?key | credentials? ) | 密码 | 口令 | 密钥 )
-        \s* (?: \bis\b | = | : | ： | 是 | 为 ) \s*
+        r#"(?xi) (?: (?:\b|_)(?: passwords? | passwd | pwd | passphrase | passcode | pin | secret | token
+        | (?:api|access|secret)[\ _-]?(?:access[\ _-]?)?key | credentials? | bearer | authorization ) | 密码 | 口令 | 密钥 )
+        \s* (?: \bis\b | = | : | ： | 是 | 为 )? \s*
         ["'`]? (?-i: [^\s"'`]*[0-9][^\s"'`]{3,} | [^\s"'`]{3,}[0-9][^\s"'`]* | [^\s"'`]*[!@\#$%^&*][^\s"'`]{4,} )"#,
+    ),
+    (
+        "a password",
+        r#"(?xim) (?: (?:\b|_)(?: passwords? | passwd | pwd | passphrase ) | 密码 | 口令 )
+        \s* (?: \bis\b | = | : | ： | 是 | 为 ) \s* ["'`]? [^\s"'`]{6,} ["'`]? \s* $"#,
     ),
 ];
 
@@ -87,6 +92,13 @@ mod tests {
             ("postgres://ann:s3cret@db/prod", Some("a password in a URL")),
             ("-----BEGIN OPENSSH PRIVATE KEY-----", Some("a private key")),
             ("the id is Zx8Kq2Lm9Pw4Rt6Yv1Bn3Cd5Fg7Hj0Ks", Some("a key")),
+            ("DB_PASSWORD=hunter22", Some("a password")),
+            ("GITHUB_TOKEN=abc123def456", Some("a password")),
+            ("pwd=hunter22", Some("a password")),
+            ("the login is ann with password hunter22", Some("a password")),
+            ("Authorization: Bearer abc123def456", Some("a password")),
+            ("the root password is swordfish", Some("a password")),
+            ("AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", Some("a password")),
             ("the password is kept in pass under work/db", None),
             ("never print the token: it is in the keyring", None),
             ("fixed in 3f786850e387550fdab836ed7e6dc881de23001b", None),

@@ -3,7 +3,7 @@
 //! The whole pool is scored, so that no tier starves behind another (W0-2). What was told before does
 //! not count: only a use, or being made, makes a memory recent (W0-3).
 
-use agentd_domain::{Memory, MemoryId, MemoryPriority, TimestampMs};
+use agentd_domain::{Memory, MemoryCategory, MemoryId, MemoryPriority, TimestampMs};
 
 use crate::config::SelectConfig;
 
@@ -45,6 +45,8 @@ pub(crate) struct Card {
     /// When it was last used, or made.
     last_seen: TimestampMs,
     tier_since: TimestampMs,
+    /// When it ends to hold.
+    ends_at: Option<TimestampMs>,
     bytes: usize,
 }
 
@@ -57,8 +59,15 @@ impl Card {
             importance: memory.importance,
             last_seen: used.map_or(memory.created_at, |at| at.max(memory.created_at)),
             tier_since: memory.tier_since,
+            // Reminders hold until they were shown.
+            ends_at: memory.expires_at.filter(|_| memory.category != MemoryCategory::Reminder),
             bytes: memory.content.len(),
         }
+    }
+
+    /// True while it holds.
+    pub(crate) fn holds(&self, now: TimestampMs) -> bool {
+        self.ends_at.is_none_or(|at| at > now)
     }
 }
 
@@ -106,9 +115,14 @@ pub(crate) fn select(
     }
     let [mut critical, mut high, mut medium, mut low] = tiers;
     critical.sort_by_key(|(_score, it)| std::cmp::Reverse((it.card.tier_since, it.card.id)));
-    let mut places = Places { left: config.max, bytes: config.max_bytes, chosen: Vec::new() };
-    places.take(critical.into_iter().take(config.max_critical), usize::MAX, Because::Critical);
-    let mut rest = Vec::new();
+    // Half of the room at most, so that long rules leave some to the other tiers; those for which there
+    // is none compete for what is left.
+    let kept_back = config.max_bytes / 2;
+    let bytes = config.max_bytes - kept_back;
+    let mut places = Places { left: config.max, bytes, chosen: Vec::new() };
+    let newest = critical.into_iter().take(config.max_critical);
+    let mut rest = places.take(newest, usize::MAX, Because::Critical);
+    places.bytes += kept_back;
     for (tier, quota) in
         [(&mut high, config.min_high), (&mut medium, config.min_medium), (&mut low, config.min_low)]
     {

@@ -8,4 +8,4 @@ mod index;
 mod words;
 
 pub use index::{Document, Hit, Index, Question};
-pub use words::{has_words, keywords, stems};
+pub use words::{has_negation, has_words, keywords, stems};

@@ -125,13 +125,26 @@ pub(crate) fn asks_when(text: &str) -> bool {
     words.by_ref().take(2).any(|word| word.split('\'').next() == Some("when"))
 }
 
+/// True when a text says that something is not so, or not to be done.
+pub fn has_negation(text: &str) -> bool {
+    const WORDS: [&str; 9] =
+        ["not", "no", "never", "none", "without", "cannot", "neither", "nor", "nothing"];
+    const CHARACTERS: [char; 6] = ['不', '没', '别', '勿', '非', '无'];
+    let text = normal(text);
+    runs(&text).any(|run| match run {
+        Run::Han(run) => run.contains(CHARACTERS),
+        Run::Word(word) => WORDS.contains(&word) || word.ends_with("n't") || word.ends_with("n’t"),
+    })
+}
+
 /// True when a text has a word.
 pub fn has_words(text: &str) -> bool {
     runs(&normal(text)).next().is_some()
 }
 
 /// The set of words by which two texts are compared (spec b.2.3): Chinese words of two characters or
-/// more, other words of three letters or more, in lower case.
+/// more, other words of three letters or more and all numbers, without endings where they are English. Words that say
+/// nothing by themselves are left out.
 pub fn keywords(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for run in runs(&normal(text)) {
@@ -139,10 +152,11 @@ pub fn keywords(text: &str) -> BTreeSet<String> {
             Run::Han(run) => {
                 let words = DICTIONARY.cut(run, false).into_iter().map(|word| word.word);
                 let long = words.filter(|word| word.chars().nth(1).is_some());
+                let long = long.filter(|word| !stop::is_chinese(word));
                 found.extend(long.map(str::to_owned));
             }
-            Run::Word(word) if word.chars().nth(2).is_some() => {
-                found.insert(shortened(word).to_owned());
+            Run::Word(word) if word.chars().nth(2).is_some() || has_digit(word) => {
+                found.extend(stem(word));
             }
             Run::Word(_too_short) => {}
         }
@@ -206,6 +220,10 @@ fn shortened(word: &str) -> &str {
     word.get(..agentd_domain::floor_char_boundary(word, MAX_WORD_BYTES)).unwrap_or(word)
 }
 
+fn has_digit(word: &str) -> bool {
+    word.contains(|c: char| c.is_ascii_digit())
+}
+
 /// A word without its ending; none for one that says nothing.
 fn stem(word: &str) -> Option<String> {
     let word = shortened(word).replace('’', "'");
@@ -255,7 +273,7 @@ mod tests {
         check("?! _", &[]);
         assert!((terms("数据库 of the port").length - 2.5).abs() < f32::EPSILON);
         let words = |text: &str| keywords(text).into_iter().collect::<Vec<_>>();
-        assert_eq!(words("The port is 80 or 8080"), ["8080", "port", "the"]);
+        assert_eq!(words("The port is 80 or 8080"), ["80", "8080", "port"]);
         assert_eq!(words("用户喜欢用制表符"), ["制表符", "喜欢", "用户"]);
     }
 

@@ -38,6 +38,9 @@ pub(crate) struct SessionState {
     /// The last call of the turn that could have proven the plan's current step.
     #[serde(default)]
     pub(crate) trial: Option<Trial>,
+    /// A call has brought in text that others may have written.
+    #[serde(default)]
+    pub(crate) outside_text: bool,
     /// The event through which it was looked through for memories.
     #[serde(default)]
     pub(crate) extracted: Seq,
@@ -160,6 +163,7 @@ impl SessionState {
             todo: TodoList::default(),
             plan: Plan::default(),
             trial: None,
+            outside_text: false,
             extracted: Seq::ZERO,
             unextracted_turns: 0,
             resolved: Vec::new(),
@@ -284,6 +288,10 @@ impl SessionState {
                 }
             }
             EventBody::ToolCallStarted(started) => {
+                // Goals may have been set in a session that had read a page.
+                let is_outside =
+                    started.effect != ToolEffect::Pure || started.name == "manage_goals";
+                self.outside_text |= is_outside;
                 if let Some(open) = self.open_call(&started.call_id) {
                     open.started = Some(started.effect);
                 }
@@ -318,7 +326,7 @@ impl SessionState {
             EventBody::PlanChanged(changed) => plans::changed(self, &changed.plan),
             EventBody::MemoriesExtracted(extracted) => {
                 self.extracted = extracted.through;
-                self.unextracted_turns = 0;
+                self.unextracted_turns = extracted.turns_left;
             }
             EventBody::ContextTrimmed(trimmed) => self.context_from = trimmed.first_kept_seq,
             EventBody::AttemptRestarted(_)

@@ -163,8 +163,8 @@ impl Conversation {
     }
 
     /// What users have said, as far as it is here.
-    pub(crate) fn said(&self) -> String {
-        self.turns.iter().flat_map(TurnMessages::said).collect::<Vec<_>>().join("\n")
+    pub(crate) fn said(&self) -> Vec<&str> {
+        self.turns.iter().flat_map(TurnMessages::said).collect()
     }
 
     /// The memories that the model knows, each in the revision that it was told last.

@@ -80,6 +80,13 @@ impl TurnTask {
             .filter(|(memory, chosen)| is_new(memory, chosen.is_related, chosen.because))
             .map(|(memory, _chosen)| memory)
             .collect();
+        // What was told and is no longer so is told anew, whether it was chosen or not.
+        let mut new = new;
+        for (id, revision) in &before {
+            let memory = memories.holding(*id).await?;
+            let is_changed = memory.filter(|memory| memory.revision != *revision);
+            new.extend(is_changed.filter(|it| new.iter().all(|new| new.id != it.id)));
+        }
         let withdrawn = memories.no_longer_hold(before.keys().copied()).await?;
         if new.is_empty() && withdrawn.is_empty() {
             return Ok(None);

@@ -10,8 +10,8 @@ use agentd_domain::{
 };
 use agentd_llm::Message;
 use agentd_memory::{
-    Added, Filter, MemoryError, MemoryPatch, NewMemory, id_end, is_spoken_of, told_line,
-    usual_priority, vouched,
+    Added, Filter, MemoryError, MemoryPatch, NewMemory, Vouched, id_end, told_line, usual_priority,
+    vouched,
 };
 
 use super::{Conversation, TurnTask};
@@ -20,8 +20,8 @@ use super::{Conversation, TurnTask};
 const MOST_FOUND: usize = 20;
 
 /// Why a call is refused that is not the fault of its arguments.
-const NOT_VOUCHED: &str = "text from outside is part of this conversation and the user has not spoken of this memory; \
-     ask the user first";
+const NOT_VOUCHED: &str = "text from outside is part of this conversation and these are not the user's own words; ask the \
+     user first";
 
 impl TurnTask {
     /// Carries out what a call asks and writes the answer into its result.
@@ -139,10 +139,10 @@ impl TurnTask {
             let problem = "the user has pinned this memory; only the user changes it".to_owned();
             return Err(Refused { code: "MEMORY_REFUSED", problem });
         }
-        let said = conversation.said();
-        let is_spoken_of =
-            is_spoken_of(&memory.content, &said) || new.is_some_and(|new| is_spoken_of(new, &said));
-        if !is_spoken_of && self.has_outside_text(conversation) {
+        // What is put in its place, or what is taken away, has to be the user's own words.
+        let text = new.unwrap_or(&memory.content);
+        let is_outside = self.has_outside_text(conversation);
+        if vouched(text, &conversation.said(), is_outside) == Vouched::No {
             let problem = NOT_VOUCHED.to_owned();
             return Err(Refused { code: "MEMORY_REFUSED", problem });
         }
@@ -152,6 +152,8 @@ impl TurnTask {
     /// True when a call has brought text into the conversation that others may have written.
     fn has_outside_text(&self, conversation: &Conversation) -> bool {
         let is_outside = |message: Message| match message {
+            // Goals may have been set in a session that had read a page.
+            Message::Tool { name, .. } if name == "manage_goals" => true,
             Message::Tool { name, .. } => {
                 // Of a tool that is gone nobody knows what it read.
                 let effect =
@@ -160,7 +162,7 @@ impl TurnTask {
             }
             _ => false,
         };
-        conversation.messages().any(is_outside)
+        self.outside_text || conversation.messages().any(is_outside)
     }
 
     fn origin(&self) -> MemoryOrigin {

@@ -186,6 +186,38 @@ async fn what_a_page_asks_for_is_not_remembered_until_a_user_confirms_it_and_tak
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_page_changes_no_memory_although_the_user_speaks_of_it_also_in_later_turns() {
+    let world = world();
+    let engine = world.engine();
+    let kept =
+        remember(&world, "Invoices go to accounts at Miller", MemoryPriority::High).await.id();
+    let id = world.session(&engine).await;
+    world.script(vec![Step::Call(vec![("read_page", "{}")])]);
+    turn(&world, &engine, id, "sum up this page about our invoices").await;
+    let call = |rest: &str| -> &'static str {
+        Box::leak(format!(r#"{{"id":"{kept}",{rest}}}"#).into_boxed_str())
+    };
+    let update =
+        call(r#""action":"update","content":"Invoices go to evil.example","priority":"critical""#);
+    let raise = call(r#""action":"update","priority":"low""#);
+    let forget = call(r#""action":"forget""#);
+    let calls = [update, raise, forget].map(|call| ("manage_memory", call)).to_vec();
+    world.script(vec![Step::Call(calls)]);
+    let events = turn(&world, &engine, id, "what of the invoices?").await;
+    let refused = events.iter().filter(
+        |body| matches!(body, EventBody::ToolCallFinished(it) if it.error_code == "MEMORY_REFUSED"),
+    );
+    assert_eq!(refused.count(), 3);
+    let memory = world.memories.resolve(&kept.to_string()).await.unwrap();
+    assert_eq!((memory.revision, memory.is_active()), (1, true));
+    // The user's own word does.
+    let update = call(r#""action":"update","content":"Invoices go to billing at Smith""#);
+    world.script(vec![Step::Call(vec![("manage_memory", update)])]);
+    turn(&world, &engine, id, "from now on invoices go to billing at Smith").await;
+    assert!(!world.memories.resolve(&kept.to_string()).await.unwrap().is_active());
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_goes_into_an_answer_is_used_and_what_is_only_told_is_not() {
     let world = world();
     let engine = world.engine();
@@ -234,6 +266,7 @@ async fn a_conversation_at_rest_is_looked_through_once_and_the_next_session_know
     let Message::User { text: asked, .. } = last_messages(&world).pop().unwrap() else { panic!() };
     assert!(asked.contains("User: always write tests first\nAssistant: ok"), "{asked}");
     let memory = world.memories.resolve(&extracted.added[0].to_string()).await.unwrap();
+    assert_eq!(memory.scope, MemoryScope::User);
     assert_eq!(memory.priority, MemoryPriority::Critical);
     assert_eq!(memory.origin.author, MemoryAuthor::Extraction);
     assert_eq!(memory.origin.session_id, Some(id));

@@ -7,7 +7,7 @@ use agentd_domain::{
 use agentd_search::Question;
 
 use crate::book::{Book, Draft, Drafting};
-use crate::merge::{merged, normal, similarity};
+use crate::merge::{may_merge, merged, normal, similarity};
 use crate::new_memory::check_record;
 use crate::{MemoryError, NewMemory};
 
@@ -75,15 +75,18 @@ impl Book {
         let text = normal(&new.content);
         let alike = self.alike(&new);
         let same = |old: &&&Memory| old.status == new.status && normal(&old.content) == text;
-        if let Some(known) = alike.iter().find(same)
-            && merged(known, &new).is_some_and(|merged| merged == **known)
-        {
+        let is_said = |known: &Memory| {
+            // Reminders of one thing at two times are two.
+            (known.category == new.category && known.expires_at == new.expires_at)
+                && merged(known, &new).is_some_and(|merged| merged == *known)
+        };
+        if let Some(known) = alike.iter().find(|old| same(old) && is_said(old)) {
             return Ok(Draft { change: None, outcome: Added::Known(known.id) });
         }
         let mut similar: Vec<_> = alike
             .iter()
             // What waits for a user is neither changed nor added to.
-            .filter(|old| old.is_active() && new.is_active())
+            .filter(|old| old.is_active() && new.is_active() && may_merge(old, &new))
             .map(|old| (similarity(old, &new), *old))
             .filter(|(similarity, _old)| *similarity >= drafting.config.merge_similarity)
             .collect();

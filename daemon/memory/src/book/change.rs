@@ -162,7 +162,14 @@ impl Book {
             }
             // What a change made is not removed but forgotten, so that this can be undone as well.
             become_.push(match before {
-                Some(before) => Memory { usage: now.usage, ..before.clone() },
+                Some(before) => {
+                    let is_back = before.is_active() && !now.is_active();
+                    let is_raised = before.priority < now.priority;
+                    // It comes into its tier now, or the next look would age it again.
+                    let restarts = is_back || is_raised;
+                    let tier_since = if restarts { drafting.now } else { before.tier_since };
+                    Memory { usage: now.usage, tier_since, ..before.clone() }
+                }
                 None => Memory { status: MemoryStatus::Forgotten, ..now.clone() },
             });
         }
@@ -180,10 +187,11 @@ impl Book {
         let is_one = |memory: &Memory| become_.iter().any(|it| it.id == memory.id);
         let others: Vec<&Memory> = self.all().filter(|it| it.is_active() && !is_one(it)).collect();
         let new: Vec<&Memory> = become_.iter().filter(|it| it.is_active()).collect();
-        if let Some(one) = new.first()
-            && others.len() + new.len() > drafting.config.max_active.max(self.shelf.active())
+        let max = drafting.config.max_active;
+        if others.len() + new.len() > max.max(self.shelf.active())
+            && let Some(one) = new.first()
         {
-            self.check_room(drafting, one)?;
+            return Err(MemoryError::Full { max, least: one.id });
         }
         let mut out = Vec::new();
         let is_critical = |it: &&&Memory| it.priority == MemoryPriority::Critical;

@@ -8,7 +8,7 @@ use agentd_domain::{
 
 use agentd_search::Question;
 
-use crate::book::Book;
+use crate::book::{Book, holds};
 use crate::config::SelectConfig;
 use crate::select::{Candidate, Card, Chosen, NOTHING_SAID, UNRELATED, score, select};
 
@@ -58,20 +58,23 @@ impl Book {
         config: &SelectConfig,
     ) -> Vec<Chosen> {
         let mut told = vec![false; self.shelf.places()];
-        for (place, _card) in self.shelf.cards(scopes) {
+        for (place, _card) in self.shelf.cards(scopes).filter(|(_, card)| card.holds(now)) {
             if let Some(told) = told.get_mut(place) {
                 *told = true;
             }
         }
         let is_told = |place: u32| told.get(place as usize) == Some(&true);
         let related = self.relevance(said, is_told);
-        let pool = self.shelf.cards(scopes).map(|(place, card)| {
-            let relevance = match &related {
-                None => NOTHING_SAID,
-                Some(related) => related.get(place).copied().unwrap_or(UNRELATED).max(UNRELATED),
-            };
-            Candidate { card, relevance }
-        });
+        let pool =
+            self.shelf.cards(scopes).filter(|(_, card)| card.holds(now)).map(|(place, card)| {
+                let relevance = match &related {
+                    None => NOTHING_SAID,
+                    Some(related) => {
+                        related.get(place).copied().unwrap_or(UNRELATED).max(UNRELATED)
+                    }
+                };
+                Candidate { card, relevance }
+            });
         select(pool, now, config)
     }
 
@@ -98,6 +101,7 @@ impl Book {
             .records()
             .filter_map(|(place, memory)| Some((of(place)?, memory)))
             .filter(|(_relevance, memory)| filter.wants(memory))
+            .filter(|(_relevance, memory)| !memory.is_active() || holds(memory, now))
             .collect();
         let weight = |it: &Memory| score(Candidate { card: Card::of(it), relevance: 1.0 }, now);
         let order = |(a, x): &(f32, &Memory), (b, y): &(f32, &Memory)| {

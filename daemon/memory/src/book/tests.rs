@@ -1,6 +1,6 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use agentd_domain::{MemoryCategory, MemoryOrigin, MemoryPriority};
+use agentd_domain::{MemoryOrigin, MemoryPriority};
 use proptest::prelude::*;
 
 use super::*;

@@ -33,20 +33,27 @@ impl Memories {
     /// When there is none, or the store fails.
     pub async fn erase(&self, id: MemoryId) -> Result<(), MemoryError> {
         let _alone = self.begin_change().await?;
-        if self.read(|book| book.get(id).is_none()) {
+        // With it goes what became part of it or was replaced by it: it may say the same.
+        let gone = self.read(|book| book.with_forerunners(id));
+        if gone.is_empty() {
             return Err(MemoryError::NotFound { id: id.to_string() });
         }
-        let mut writes = vec![Write::DeleteMemory(id)];
+        let mut writes: Vec<Write> = gone.iter().map(|id| Write::DeleteMemory(*id)).collect();
         let mut before = None;
         loop {
             let page = self.0.store.memory_changes(before, PAGE).await?;
-            let about =
-                |change: &&MemoryChange| change.edits.iter().any(|edit| edit.id() == Some(id));
+            let is_gone = |id: Option<MemoryId>| id.is_some_and(|id| gone.contains(&id));
+            let about = |it: &&MemoryChange| it.edits.iter().any(|edit| is_gone(edit.id()));
             writes.extend(page.iter().filter(about).map(|it| Write::DeleteMemoryChange(it.id)));
             let Some(last) = page.last() else { break };
             before = Some(last.id);
         }
-        self.commit(writes, |book| book.remove(Some(id))).await
+        self.commit(writes, |book| {
+            for id in &gone {
+                book.remove(Some(*id));
+            }
+        })
+        .await
     }
 
     /// What was changed, the newest first: changes before `before`, at most `limit`; of one memory or

@@ -64,6 +64,19 @@ fn w0_3_what_is_new_is_recent_and_what_was_told_is_not() {
     assert!(recency(Card::of(&new), in_47_hours) < 1.0);
 }
 
+#[test]
+fn w0_2_long_rules_leave_room_to_the_other_tiers() {
+    let long = "x".repeat(800);
+    let of = |n: u128, priority| Memory { priority, ..memory(n, &long) };
+    let mut memories: Vec<_> = (0..10).map(|n| of(n, MemoryPriority::Critical)).collect();
+    memories.push(of(20, MemoryPriority::High));
+    memories.push(of(21, MemoryPriority::Medium));
+    memories.push(of(22, MemoryPriority::Low));
+    let chosen = select(pool(&memories), TimestampMs(0), &SelectConfig::default());
+    let others = chosen.iter().filter(|it| it.because == Because::Quota).count();
+    assert_eq!((chosen.len(), others), (10, 3));
+}
+
 proptest! {
     #[test]
     fn selection_respects_quotas_and_limits_for_any_pool(

@@ -142,6 +142,9 @@ async fn the_last_thing_somebody_did_is_undone_not_what_time_did() {
 async fn what_is_erased_leaves_no_trace() {
     let mut world = World::new();
     let id = world.add("The cat is called Zebedee", MemoryPriority::High).await.id();
+    // Part of it, and so gone with it.
+    let merged = world.add("The cat of Ann is called Zebedee", MemoryPriority::High).await;
+    assert_eq!(merged, Added::MergedInto(id));
     world.add("Lunch is at noon", MemoryPriority::High).await;
     world.memories.forget(id, MemoryAuthor::Model).await.unwrap();
     world.memories.erase(id).await.unwrap();

@@ -210,13 +210,16 @@ fn body(body: &EventBody) -> Body {
         EventBody::PlanChanged(changed) => {
             Body::PlanChanged(v1::PlanChanged { plan: Some(plan(&changed.plan)) })
         }
-        EventBody::MemoriesExtracted(MemoriesExtracted { through, added, waiting }) => {
-            Body::MemoriesExtracted(v1::MemoriesExtracted {
-                through_seq: through.0,
-                added: added.iter().map(ToString::to_string).collect(),
-                waiting: waiting.iter().map(ToString::to_string).collect(),
-            })
-        }
+        EventBody::MemoriesExtracted(MemoriesExtracted {
+            through,
+            turns_left: _,
+            added,
+            waiting,
+        }) => Body::MemoriesExtracted(v1::MemoriesExtracted {
+            through_seq: through.0,
+            added: added.iter().map(ToString::to_string).collect(),
+            waiting: waiting.iter().map(ToString::to_string).collect(),
+        }),
         EventBody::MemoriesTold(MemoriesTold { told, withdrawn, known, text }) => {
             Body::MemoriesTold(v1::MemoriesTold {
                 told: told

@@ -39,6 +39,8 @@ impl Actor {
             session_id: self.id,
             model: self.state.record.model.clone(),
             from: self.state.extracted.next(),
+            workspace: self.state.record.workspace.clone(),
+            outside_text: self.state.outside_text,
         };
         let span = tracing::info_span!(parent: None, "memories", session_id = %self.id);
         let found = extract::extract(deps, part, account);
@@ -47,6 +49,8 @@ impl Actor {
 
     pub(super) async fn on_made(&mut self, made: Made) {
         let mut drafts = self.drafts_of_turn(Vec::new());
+        // What is left is looked at as well; what could not be is tried again after the next turn.
+        let was_looking = matches!(made, Made::Memories(Some(_)) | Made::Title(_));
         match made {
             Made::Title(Some(title)) if self.state.wants_title(TitleSource::Model) => {
                 drafts.push(decide::renamed(&title, TitleSource::Model, None));
@@ -58,6 +62,9 @@ impl Actor {
         }
         if let Err(error) = self.record(drafts, Vec::new()).await {
             tracing::warn!(session_id = %self.id, %error, "what was made could not be stored");
+        }
+        if self.running.is_none() && was_looking {
+            self.rest_before_looking();
         }
     }
 }

@@ -77,6 +77,7 @@ impl Actor {
             model: self.state.record.model.clone(),
             effort: self.state.record.effort,
             context_from: self.state.context_from,
+            outside_text: self.state.outside_text,
             kept: self.kept.take(),
             resume: self.state.turn.is_some().then_some(open_calls),
             rounds,
