@@ -5,6 +5,7 @@ mod compute;
 mod data;
 mod dialogue;
 mod fs;
+mod memory;
 mod net;
 mod planning;
 mod system;
@@ -27,6 +28,7 @@ fn the_schemas_are_stable() {
         data::told(),
         dialogue::told(),
         fs::told(),
+        memory::told(),
         net::told(),
         planning::told(),
         system::told(),
