@@ -131,8 +131,10 @@ kill $attached 2>/dev/null
 sed -e 's/^Type=.*/Type=oneshot/' -e '/^NotifyAccess\|^ExecReload\|^Watchdog\|^Restart\|^Requires=\|^Also=/d' \
     -e 's|^ExecStart=.*|ExecStart=/usr/bin/bwrap --unshare-all --unshare-user --disable-userns --die-with-parent --new-session --cap-drop ALL --clearenv --ro-bind /usr /usr --symlink usr/bin /bin --symlink usr/lib /lib --symlink usr/lib64 /lib64 PROC --dev /dev --tmpfs /tmp --remount-ro / /bin/true|' \
     /etc/systemd/system/agentd.service >/check/box.service
-sed 's|PROC|--proc /proc|' /check/box.service >/run/systemd/system/agentd-box.service
-sed 's|PROC||' /check/box.service >/run/systemd/system/agentd-box-without-proc.service
+# Each has a directory of its own below /run: systemd removes one when its unit has ended, while the next begins.
+box_unit() { sed -e "s|PROC|$2|" -e "s|^RuntimeDirectory=.*|RuntimeDirectory=$1|" /check/box.service >"/run/systemd/system/$1.service"; }
+box_unit agentd-box '--proc /proc'
+box_unit agentd-box-without-proc ''
 systemctl daemon-reload
 box() { systemctl start "$1" || { journalctl --unit="$1" --no-pager --output=cat | tail -n 5; return 1; }; }
 check "bubblewrap under the unit's hardening, without /proc" box agentd-box-without-proc.service
