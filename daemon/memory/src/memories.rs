@@ -159,19 +159,6 @@ impl Memories {
         Ok((aged, expired))
     }
 
-    /// What [`Self::sweep`] would age, as the records would become.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub async fn would_age(&self) -> Result<Vec<Memory>, MemoryError> {
-        self.load().await?;
-        let config = self.config();
-        let drafting = self.drafting(&config);
-        let draft = self.read(|book| book.age(&drafting));
-        let edits = draft.change.map(|change| change.edits).unwrap_or_default();
-        Ok(edits.into_iter().filter_map(|edit| edit.after).collect())
-    }
-
     /// Reminders whose time has come, the earliest first.
     ///
     /// # Errors

@@ -110,8 +110,9 @@ async fn memories_age_by_the_clock_and_what_is_used_stays_longer() {
         world.memories.used(&[used]).await.unwrap();
     }
     world.pass_days(2);
-    let dry = world.memories.would_age().await.unwrap();
-    assert_eq!(dry.iter().map(|memory| memory.id).collect::<Vec<_>>(), [unused]);
+    let now = TimestampMs(world.outside.now.load(Ordering::Relaxed));
+    let (dry, _ending) = world.memories.would_sweep(now).await.unwrap();
+    assert_eq!(dry.iter().map(agentd_domain::MemoryEdit::id).collect::<Vec<_>>(), [Some(unused)]);
     assert_eq!(world.memories.sweep().await.unwrap(), (1, 0));
     assert_eq!(world.memories.sweep().await.unwrap(), (0, 0));
     let tier = async |id: agentd_domain::MemoryId| {

@@ -50,7 +50,7 @@ impl Actor {
     pub(super) async fn on_made(&mut self, made: Made) {
         let mut drafts = self.drafts_of_turn(Vec::new());
         // What is left is looked at as well; what could not be is tried again after the next turn.
-        let was_looking = matches!(made, Made::Memories(Some(_)) | Made::Title(_));
+        let may_look_again = matches!(made, Made::Memories(Some(_)) | Made::Title(_));
         match made {
             Made::Title(Some(title)) if self.state.wants_title(TitleSource::Model) => {
                 drafts.push(decide::renamed(&title, TitleSource::Model, None));
@@ -63,7 +63,7 @@ impl Actor {
         if let Err(error) = self.record(drafts, Vec::new()).await {
             tracing::warn!(session_id = %self.id, %error, "what was made could not be stored");
         }
-        if self.running.is_none() && was_looking {
+        if self.running.is_none() && may_look_again {
             self.rest_before_looking();
         }
     }
