@@ -70,7 +70,7 @@ fn start(target: &str, seconds: u64) -> anyhow::Result<Child> {
     let corpus = format!("fuzz/corpus/{target}");
     fs::create_dir_all(root().join(&corpus)).with_context(|| format!("create {corpus}"))?;
     // Cargo's own target directory may be elsewhere.
-    fs::create_dir_all(root().join("target")).context("create target")?;
+    fs::create_dir_all(root().join("fuzz/target")).context("create fuzz/target")?;
     let log = File::create(root().join(log(target))).context("create the output")?;
     let time = format!("-max_total_time={seconds}");
     let seeds = format!("fuzz/seeds/{target}");
