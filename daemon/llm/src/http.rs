@@ -7,6 +7,7 @@ pub(crate) mod host;
 mod models;
 mod overflow;
 pub(crate) mod refusal;
+mod whole;
 
 pub(crate) use endpoint::first_bytes;
 pub(crate) use models::{MAX_BODY as MAX_MODELS_BODY, names as model_names};

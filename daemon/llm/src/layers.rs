@@ -10,6 +10,7 @@ mod adapt;
 mod breaker;
 mod clock;
 mod concurrency;
+mod embedding;
 mod endpoint;
 mod fallback;
 mod meter;
@@ -26,6 +27,7 @@ mod tests;
 
 pub use adapt::{ModelService, provider_service};
 pub use clock::TokioClock;
+pub use embedding::LimitedEmbedder;
 pub use endpoint::{Circuit, Endpoint, EndpointLimits, EndpointState};
 pub use fallback::FallbackPolicy;
 pub use retry::RetryPolicy;

@@ -8,10 +8,12 @@
 //! endpoint, and what its errors mean), `stream` (how an answer is read, and the trait for decoders),
 //! then an API: `open_ai` (Chat Completions), `anthropic` (Messages) or `responses` (OpenAI Responses),
 //! each with `request` out and `answer` in, and `offline`. `catalogue` says what models can do, `price`
-//! what they cost, and `layers` is what happens to a request on its way to a provider.
+//! what they cost, and `layers` is what happens to a request on its way to a provider. `embedder` is the port
+//! of models that make vectors of texts.
 
 mod anthropic;
 mod catalogue;
+mod embedder;
 mod error;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
@@ -36,12 +38,15 @@ pub use catalogue::{
     Catalogue, EffortForm, EffortValue, InfoSource, ModelApi, ModelFacts, ModelInfo, Reasoning,
     Refusal,
 };
+pub use embedder::{Embedded, Embedder, MAX_DIMENSIONS, MAX_TEXT_BYTES, TextKind};
 pub use error::{ErrorClass, LlmError};
 pub use http::client::{Reach, Timeouts, http_client};
 pub use http::host::{is_loopback, is_same_host};
 pub use meter::{Attempt, Meter, Spent};
 pub use offline::{Offline, OfflineOptions};
-pub use open_ai::{OpenAiCompatible, OpenAiOptions, ReasoningEcho};
+pub use open_ai::{
+    EmbeddingOptions, OpenAiCompatible, OpenAiEmbeddings, OpenAiOptions, ReasoningEcho,
+};
 pub use price::{LongPrices, Price, PriceError, Prices, cost_of};
 pub use probe_local::{LocalServer, WELL_KNOWN_ADDRESSES, probe_local};
 pub use provider::{

@@ -3,6 +3,7 @@
 mod answer;
 mod chunk;
 mod effort;
+mod embeddings;
 mod options;
 mod request;
 mod tool_calls;
@@ -10,6 +11,7 @@ mod tool_calls;
 use async_trait::async_trait;
 
 pub(crate) use self::answer::ChatDecoder;
+pub use self::embeddings::{EmbeddingOptions, OpenAiEmbeddings};
 pub use self::options::{OpenAiOptions, ReasoningEcho};
 
 use self::options::is_of_domain;

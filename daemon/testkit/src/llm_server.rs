@@ -19,9 +19,13 @@
 //! [`push_when`](LlmServer::push_when) reply that matches; the next [pushed](LlmServer::push) reply;
 //! what [chaos](LlmServer::chaos) has in store; the [default](LlmServer::set_default), which echoes
 //! the last user message. HTTP is written by hand because tests must control every byte.
+//!
+//! Requests for `/embeddings` are recorded apart and answered with the next
+//! [pushed](LlmServer::push_embeddings) reply, else with vectors in which texts are near that share words.
 
 mod api;
 mod chaos;
+mod embeddings;
 mod gate;
 mod http;
 mod render;
@@ -49,6 +53,7 @@ pub use reply::{Pace, Reply};
 pub use request::RecordedRequest;
 
 use chaos::Chaos;
+use embeddings::Embeddings;
 use render::{About, render};
 use rules::{Rules, Violation};
 use script::Rendered;
@@ -69,6 +74,7 @@ pub struct LlmServer {
 struct Shared {
     script: Mutex<Script>,
     recorded: watch::Sender<Vec<Arc<RecordedRequest>>>,
+    embedded: watch::Sender<Vec<Arc<RecordedRequest>>>,
     disconnects: watch::Sender<usize>,
     connections: AtomicUsize,
     /// Requests so far, recorded or not.
@@ -85,6 +91,7 @@ struct Script {
     rules: Rules,
     violations: Vec<String>,
     models: Vec<String>,
+    embeddings: Embeddings,
 }
 
 impl fmt::Debug for Shared {
@@ -110,8 +117,10 @@ impl LlmServer {
                 rules: Rules { form: true, reasoning: false },
                 violations: Vec::new(),
                 models: vec!["scripted".to_owned()],
+                embeddings: Embeddings::default(),
             }),
             recorded: watch::Sender::new(Vec::new()),
+            embedded: watch::Sender::new(Vec::new()),
             disconnects: watch::Sender::new(0),
             connections: AtomicUsize::new(0),
             served: AtomicUsize::new(0),
@@ -159,6 +168,38 @@ impl LlmServer {
     /// Sets what `GET /v1/models` lists; at first "scripted".
     pub fn set_models(&self, models: &[&str]) {
         self.shared.script().models = models.iter().map(|model| (*model).to_owned()).collect();
+    }
+
+    /// Adds a reply for the next request for vectors that has none yet.
+    pub fn push_embeddings(&self, reply: Reply) {
+        self.shared.script().embeddings.replies.push_back(reply);
+    }
+
+    /// Gives vectors of this length from now on; at first 64.
+    pub fn set_dimensions(&self, dimensions: usize) {
+        self.shared.script().embeddings.dimensions = dimensions;
+    }
+
+    /// Gives these words, in lower case, one vector from now on.
+    pub fn mean_the_same(&self, words: &[&str]) {
+        let mut script = self.shared.script();
+        let first = words.first().copied().unwrap_or_default();
+        for word in words {
+            script.embeddings.meanings.insert((*word).to_owned(), first.to_owned());
+        }
+    }
+
+    /// The requests for vectors so far, in order of arrival.
+    pub fn embedding_requests(&self) -> Vec<Arc<RecordedRequest>> {
+        self.shared.embedded.borrow().clone()
+    }
+
+    /// Waits for the `n`-th request for vectors (from 1).
+    #[expect(clippy::expect_used, reason = "the sender lives in self, and n counts from 1")]
+    pub async fn wait_for_embeddings(&self, n: usize) -> Arc<RecordedRequest> {
+        let mut embedded = self.shared.embedded.subscribe();
+        let requests = embedded.wait_for(|all| all.len() >= n).await.expect("the sender lives");
+        Arc::clone(requests.get(n.wrapping_sub(1)).expect("requests are counted from 1"))
     }
 
     /// Answers by chance from now on, by these rates and always alike for a seed and the number of the
@@ -263,6 +304,22 @@ impl Shared {
         if is_recorded {
             self.recorded.send_modify(|all| all.push(request));
         }
+        rendered
+    }
+
+    /// Records a request for vectors and decides on its reply.
+    fn embed(&self, request: RecordedRequest) -> Rendered {
+        let request = Arc::new(request);
+        let mut script = self.script();
+        let rendered = match script.embeddings.replies.pop_front() {
+            Some(reply) => {
+                let model = request.model().to_owned();
+                render(&reply, &About { api: Api::Chat, model, serial: 0 })
+            }
+            None => script.embeddings.answer(&request),
+        };
+        drop(script);
+        self.embedded.send_modify(|all| all.push(request));
         rendered
     }
 

@@ -102,6 +102,11 @@ impl Endpoint {
         &self.error_text
     }
 
+    /// Limits of waiting.
+    pub(super) fn timeouts(&self) -> Timeouts {
+        self.timeouts
+    }
+
     /// Most bytes of an answer.
     pub(crate) fn max_answer_bytes(&self) -> usize {
         self.max_answer_bytes
@@ -180,7 +185,7 @@ impl Endpoint {
     }
 
     /// A request below the base URL, with the endpoint's headers.
-    fn request(
+    pub(super) fn request(
         &self,
         method: Method,
         path: &str,
@@ -203,7 +208,11 @@ impl Endpoint {
     }
 
     /// Sends a request and waits for the headers; anything but success becomes an error.
-    async fn send(&self, request: RequestBuilder, by: Instant) -> Result<Response, LlmError> {
+    pub(super) async fn send(
+        &self,
+        request: RequestBuilder,
+        by: Instant,
+    ) -> Result<Response, LlmError> {
         let Ok(sent) = timeout_at(by, request.send()).await else {
             return Err(LlmError::FirstByteTimeout {
                 base_url: self.shown_url.clone(),

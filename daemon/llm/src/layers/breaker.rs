@@ -190,7 +190,7 @@ enum Probe {
 }
 
 /// A request that passed. What came of it is told when this is dropped.
-struct Pass {
+pub(super) struct Pass {
     endpoint: Arc<Endpoint>,
     progress: Progress,
     probe: Probe,
@@ -198,7 +198,7 @@ struct Pass {
 }
 
 impl Pass {
-    fn ask(endpoint: Arc<Endpoint>, progress: Progress) -> Result<Self, LlmError> {
+    pub(super) fn ask(endpoint: Arc<Endpoint>, progress: Progress) -> Result<Self, LlmError> {
         progress.begin_attempt();
         match endpoint.breaker.enter() {
             Ok(probe) => Ok(Self { endpoint, progress, probe, outcome: Outcome::Unknown }),
@@ -206,6 +206,11 @@ impl Pass {
                 Err(LlmError::CircuitOpen { base_url: endpoint.base_url.clone(), retry_after })
             }
         }
+    }
+
+    /// The answer is there as a whole.
+    pub(super) fn answered(&mut self) {
+        self.outcome = Outcome::Alive;
     }
 }
 

@@ -51,7 +51,7 @@ impl Places {
     ///
     /// # Cancel safety
     /// Dropping the future leaves the line.
-    async fn enter(&self, base_url: &str) -> Result<Place, LlmError> {
+    pub(super) async fn enter(&self, base_url: &str) -> Result<Place, LlmError> {
         if let Ok(permit) = Arc::clone(&self.free).try_acquire_owned() {
             return Ok(Place { _permit: permit });
         }
@@ -74,7 +74,7 @@ impl Places {
 }
 
 /// A place that is taken until this is dropped.
-struct Place {
+pub(super) struct Place {
     _permit: OwnedSemaphorePermit,
 }
 

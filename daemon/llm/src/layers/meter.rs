@@ -142,7 +142,7 @@ impl Drop for Admitted {
 }
 
 /// Whether an error that came before the answer says that there will be none to pay for.
-fn is_refusal(error: &LlmError) -> bool {
+pub(super) fn is_refusal(error: &LlmError) -> bool {
     !matches!(
         error,
         LlmError::FirstByteTimeout { .. }
@@ -153,7 +153,7 @@ fn is_refusal(error: &LlmError) -> bool {
     )
 }
 
-fn elapsed_ms(from: Instant, to: Instant) -> u64 {
+pub(super) fn elapsed_ms(from: Instant, to: Instant) -> u64 {
     u64::try_from((to - from).as_millis()).unwrap_or(u64::MAX)
 }
 

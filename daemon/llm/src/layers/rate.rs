@@ -100,7 +100,7 @@ impl Rate {
     ///
     /// # Cancel safety
     /// Dropping the future leaves the line; the rate counts nothing for it.
-    async fn pass(&self, base_url: &str) -> Result<(), LlmError> {
+    pub(super) async fn pass(&self, base_url: &str) -> Result<(), LlmError> {
         let _waiting = self.waiting.enter();
         match tokio::time::timeout(self.longest_wait, self.wait()).await {
             Ok(passed) => passed,
@@ -145,7 +145,7 @@ impl Rate {
     }
 
     /// Remembers a pause that the provider asks for.
-    fn note(&self, error: &LlmError) {
+    pub(super) fn note(&self, error: &LlmError) {
         let Some(pause) = error.retry_after() else { return };
         let until = Instant::now() + pause.min(LONGEST_BELIEVED_PAUSE);
         let mut resume_at = self.resume_at.lock().unwrap_or_else(PoisonError::into_inner);

@@ -7,6 +7,7 @@ mod cases_history;
 mod cases_streams;
 mod cases_tools;
 mod chaos;
+mod embeddings;
 mod endings;
 mod local;
 mod offline;

@@ -24,9 +24,11 @@ pub(super) async fn serve(mut stream: TcpStream, shared: Arc<Shared>) {
     drop(stream.set_nodelay(true));
     let mut unread = Vec::new();
     while let Ok(Some(request)) = read_request(&mut stream, &mut unread).await {
-        let path = request.path.split('?').next().unwrap_or_default();
+        let path = request.path.split('?').next().unwrap_or_default().to_owned();
         let reply = if request.api().is_some() {
             shared.answer(request)
+        } else if path.ends_with("/embeddings") {
+            shared.embed(request)
         } else if path.ends_with("/models") {
             json_body(200, &model_list(&shared.models()))
         } else {

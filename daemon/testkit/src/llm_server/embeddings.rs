@@ -1,0 +1,102 @@
+//! Vectors of texts, as `POST /v1/embeddings` gives them.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde_json::{Value, json};
+
+use super::render::json_body;
+use super::script::Rendered;
+use super::{RecordedRequest, Reply};
+
+/// Numbers of a vector unless a test says otherwise.
+const DIMENSIONS: usize = 64;
+
+/// What requests for vectors are answered with.
+#[derive(Debug)]
+pub(super) struct Embeddings {
+    /// Used before anything else, one for each request.
+    pub(super) replies: VecDeque<Reply>,
+    pub(super) dimensions: usize,
+    /// Words, and what they mean: words of one meaning have one vector.
+    pub(super) meanings: BTreeMap<String, String>,
+}
+
+impl Default for Embeddings {
+    fn default() -> Self {
+        Self { replies: VecDeque::new(), dimensions: DIMENSIONS, meanings: BTreeMap::new() }
+    }
+}
+
+impl Embeddings {
+    /// The vectors of the texts of a request, or what is wrong with it.
+    pub(super) fn answer(&self, request: &RecordedRequest) -> Rendered {
+        let refused = |message: &str| {
+            let error = json!({"message": message, "code": "invalid_request_error"});
+            json_body(400, &json!({ "error": error }))
+        };
+        let texts: Vec<&str> = match &request.body["input"] {
+            Value::String(text) => vec![text],
+            Value::Array(texts) => texts.iter().filter_map(Value::as_str).collect(),
+            _ => return refused("input: a text or a list of texts"),
+        };
+        if texts.is_empty() || texts.iter().any(|text| text.trim().is_empty()) {
+            return refused("input: it must not be empty");
+        }
+        let data: Vec<Value> = texts
+            .iter()
+            .enumerate()
+            .map(|(index, text)| {
+                json!({"object": "embedding", "index": index, "embedding": self.vector(text)})
+            })
+            .collect();
+        let tokens: usize = texts.iter().map(|text| text.split_whitespace().count()).sum();
+        json_body(
+            200,
+            &json!({
+                "object": "list", "data": data, "model": request.model(),
+                "usage": {"prompt_tokens": tokens, "total_tokens": tokens},
+            }),
+        )
+    }
+
+    /// The sum of the vectors of its words: texts are near that share words, or words of one meaning.
+    fn vector(&self, text: &str) -> Vec<f32> {
+        let mut vector = vec![0.0_f32; self.dimensions];
+        for word in text.split(|char: char| !char.is_alphanumeric()).filter(|it| !it.is_empty()) {
+            let word = word.to_lowercase();
+            let meaning = self.meanings.get(&word).unwrap_or(&word);
+            let mut hash = fnv(meaning.as_bytes());
+            for number in &mut vector {
+                hash = hash.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                *number += if hash >> 63 == 0 { 1.0 } else { -1.0 };
+            }
+        }
+        vector
+    }
+}
+
+/// FNV-1a (Fowler, Noll, Vo).
+fn fnv(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_near_that_share_words_or_meanings() {
+        let mut embeddings = Embeddings::default();
+        let near = |embeddings: &Embeddings, a: &str, b: &str| {
+            let (a, b) = (embeddings.vector(a), embeddings.vector(b));
+            let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f32>();
+            dot(&a, &b) / (dot(&a, &a) * dot(&b, &b)).sqrt()
+        };
+        assert!(near(&embeddings, "the car is red", "a red car") > 0.4);
+        assert!(near(&embeddings, "automobile", "car") < 0.4);
+        embeddings.meanings.insert("automobile".to_owned(), "car".to_owned());
+        assert!(near(&embeddings, "Automobile", "car") > 0.999);
+    }
+}
