@@ -1,8 +1,13 @@
 //! How well texts are found, on public sets of documents, questions and answers.
 //!
-//! `cargo bench -p agentd-search -- DIR [OUT]`: DIR holds a folder per set with `docs.jsonl` (id, text,
+//! `cargo bench -p agentd-search -- DIR [OUT] [vectors=VECTORS]`: DIR holds a folder per set with `docs.jsonl` (id, text,
 //! scope, meta) and `queries.dev.jsonl` (id, text, gold, scope). Prints nDCG@10, recall@10 and the time of
 //! a question; with OUT the ranked ids are written there, a line per question, for other scorers.
+//!
+//! VECTORS holds what a model makes of a set: `SET.docs.f32`, `SET.queries.f32` and `SET.probe.f32` (of
+//! the sentences of `agentd_search::probe_documents`, then `probe_queries`), each the vectors of the texts
+//! in their order, of length 1, as little-endian numbers of 32 bits. Sets that are there are ranked by
+//! words and vectors together, too.
 
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark prints times")]
 
@@ -11,7 +16,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use agentd_search::{Document, Index, Question};
+use agentd_search::{Document, Fusion, Index, Question, Scales, model_weight, probe_documents};
 use serde_json::Value;
 
 /// Ranked ids that are written.
@@ -19,28 +24,38 @@ const WRITTEN: usize = 50;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Cargo adds `--bench`.
-    let mut arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with("--"));
+    let (named, plain): (Vec<String>, Vec<String>) = std::env::args()
+        .skip(1)
+        .filter(|argument| !argument.starts_with("--"))
+        .partition(|argument| argument.starts_with("vectors="));
+    let vectors = named.first().and_then(|it| it.strip_prefix("vectors=")).map(PathBuf::from);
+    let mut arguments = plain.into_iter();
     let Some(dir) = arguments.next().map(PathBuf::from) else {
         println!(
-            "retrieval: no folder of sets is given; `cargo bench -p agentd-search -- DIR [OUT]`"
+            "retrieval: no folder of sets is given; \
+             `cargo bench -p agentd-search -- DIR [OUT] [vectors=VECTORS]`"
         );
         return Ok(());
     };
     let out = arguments.next().map(PathBuf::from);
     println!(
-        "{:14} {:>7} {:>9} {:>8} {:>8} {:>9}",
-        "set", "texts", "questions", "nDCG@10", "R@10", "p50"
+        "{:14} {:>7} {:>9} {:>8} {:>8} {:>9} {:>15} {:>8}",
+        "set", "texts", "questions", "nDCG@10", "R@10", "p50", "hybrid nDCG@10", "R@10"
     );
     let mut sets: Vec<PathBuf> =
         std::fs::read_dir(dir)?.filter_map(|entry| Some(entry.ok()?.path())).collect();
     sets.sort();
     for set in sets.iter().filter(|set| set.join("docs.jsonl").is_file()) {
-        measure(set, out.as_deref())?;
+        measure(set, out.as_deref(), vectors.as_deref())?;
     }
     Ok(())
 }
 
-fn measure(set: &Path, out: Option<&Path>) -> Result<(), Box<dyn std::error::Error>> {
+fn measure(
+    set: &Path,
+    out: Option<&Path>,
+    vectors: Option<&Path>,
+) -> Result<(), Box<dyn std::error::Error>> {
     let name = set.file_name().unwrap_or_default().to_string_lossy();
     let docs = lines(&set.join("docs.jsonl"))?;
     let mut index = Index::default();
@@ -59,8 +74,13 @@ fn measure(set: &Path, out: Option<&Path>) -> Result<(), Box<dyn std::error::Err
     }
     let queries = lines(&set.join("queries.dev.jsonl"))?;
     let (mut gain, mut recall, mut times) = (0.0, 0.0, Vec::new());
+    let (mut hybrid_gain, mut hybrid_recall) = (0.0, 0.0);
+    let hybrid = match vectors {
+        Some(vectors) => Hybrid::read(vectors, &name, docs.len(), queries.len())?,
+        None => None,
+    };
     let mut written = out.map(|out| create(out, &name)).transpose()?;
-    for query in &queries {
+    for (number, query) in queries.iter().enumerate() {
         let turns = turns(query["text"].as_str().unwrap_or_default());
         let turns: Vec<(f32, &str)> = turns.iter().map(|(w, text)| (*w, text.as_str())).collect();
         let scope = by_scope.get(query["scope"].as_str().unwrap_or_default());
@@ -76,6 +96,19 @@ fn measure(set: &Path, out: Option<&Path>) -> Result<(), Box<dyn std::error::Err
         let (query_gain, query_recall) = score(query, &ranked);
         gain += query_gain;
         recall += query_recall;
+        let mut ranked = ranked;
+        if let (Some(hybrid), Some(scope)) = (&hybrid, scope) {
+            let text = query["text"].as_str().unwrap_or_default();
+            let found = hybrid.rank(&index, Question(&turns), (number, text), scope);
+            ranked = found
+                .into_iter()
+                .take(WRITTEN)
+                .filter_map(|key| docs.get(key)?["id"].as_str())
+                .collect();
+            let (query_gain, query_recall) = score(query, &ranked);
+            hybrid_gain += query_gain;
+            hybrid_recall += query_recall;
+        }
         if let Some(file) = &mut written {
             writeln!(file, "{}", serde_json::json!({ "id": query["id"], "docs": ranked }))?;
         }
@@ -83,7 +116,7 @@ fn measure(set: &Path, out: Option<&Path>) -> Result<(), Box<dyn std::error::Err
     times.sort_unstable();
     let median = times.get(times.len() / 2).copied().unwrap_or_default();
     let all = f64::from(u32::try_from(queries.len().max(1))?);
-    println!(
+    print!(
         "{name:14} {:>7} {:>9} {:>8.4} {:>8.4} {:>6.2} ms",
         docs.len(),
         queries.len(),
@@ -91,7 +124,94 @@ fn measure(set: &Path, out: Option<&Path>) -> Result<(), Box<dyn std::error::Err
         recall / all,
         median.as_secs_f64() * 1000.0
     );
+    if hybrid.is_some() {
+        print!(" {:>15.4} {:>8.4}", hybrid_gain / all, hybrid_recall / all);
+    }
+    println!();
     Ok(())
+}
+
+/// What a model makes of a set.
+struct Hybrid {
+    docs: Vec<Vec<f32>>,
+    queries: Vec<Vec<f32>>,
+    scales: Scales,
+}
+
+impl Hybrid {
+    /// None when there is nothing about the set.
+    fn read(
+        dir: &Path,
+        name: &str,
+        docs: usize,
+        queries: usize,
+    ) -> Result<Option<Self>, Box<dyn std::error::Error>> {
+        let file = |what: &str| dir.join(format!("{name}.{what}.f32"));
+        if !file("docs").is_file() {
+            return Ok(None);
+        }
+        let sentences = probe_documents().len();
+        let probe = floats(&file("probe"), 2 * sentences)?;
+        let (probe_docs, probe_queries) = probe.split_at(sentences);
+        let scales = Scales::measured(probe_docs, probe_queries).ok_or("too few probes")?;
+        let (docs, queries) = (floats(&file("docs"), docs)?, floats(&file("queries"), queries)?);
+        Ok(Some(Self { docs, queries, scales }))
+    }
+
+    /// Texts by words and vectors together, the best first.
+    fn rank(
+        &self,
+        index: &Index<usize>,
+        question: Question<'_>,
+        (number, text): (usize, &str),
+        scope: &HashSet<usize>,
+    ) -> Vec<usize> {
+        let mut words = vec![0.0_f32; self.docs.len()];
+        index.score(
+            question,
+            |key| scope.contains(&key),
+            |hit| {
+                if let Some(score) = words.get_mut(hit.key) {
+                    *score = hit.score;
+                }
+            },
+        );
+        let most = words.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
+        let query = self.queries.get(number).map(Vec::as_slice).unwrap_or_default();
+        let cosine = |key: usize| -> f32 {
+            let doc = self.docs.get(key).map(Vec::as_slice).unwrap_or_default();
+            doc.iter().zip(query).map(|(x, y)| x * y).sum()
+        };
+        let cosines: HashMap<usize, f32> = scope.iter().map(|key| (*key, cosine(*key))).collect();
+        let nearest = cosines.values().copied().fold(-1.0, f32::max);
+        let scale = self.scales.of(text);
+        let fusion = scale.map(|it| Fusion::new(model_weight(index.usual_length()), it, nearest));
+        let mut found: Vec<(f32, usize)> = scope
+            .iter()
+            .map(|key| {
+                let words = words.get(*key).copied().unwrap_or(0.0) / most;
+                let cosine = cosines.get(key).copied();
+                (fusion.map_or(words, |fusion| fusion.score(words, cosine)), *key)
+            })
+            .filter(|(score, _key)| *score > 0.0)
+            .collect();
+        found.sort_unstable_by(|(a, x), (b, y)| b.total_cmp(a).then(x.cmp(y)));
+        found.into_iter().map(|(_score, key)| key).collect()
+    }
+}
+
+/// So many vectors of equal length.
+fn floats(path: &Path, count: usize) -> Result<Vec<Vec<f32>>, Box<dyn std::error::Error>> {
+    let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let numbers: Vec<f32> = bytes
+        .chunks_exact(4)
+        .filter_map(|four| four.try_into().ok().map(f32::from_le_bytes))
+        .collect();
+    let length = numbers.len() / count.max(1);
+    if length == 0 || numbers.len() != length * count {
+        return Err(format!("{}: these are not {count} vectors", path.display()).into());
+    }
+    Ok(numbers.chunks_exact(length).map(<[f32]>::to_vec).collect())
 }
 
 fn create(out: &Path, name: &str) -> std::io::Result<std::io::BufWriter<std::fs::File>> {

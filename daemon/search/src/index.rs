@@ -49,6 +49,8 @@ pub struct Index<K> {
     by_key: HashMap<K, usize>,
     /// Texts of which it is known when they are from.
     dated: usize,
+    /// Words of all texts.
+    words: f64,
 }
 
 #[derive(Debug)]
@@ -68,6 +70,7 @@ struct Posting {
 struct Entry<K> {
     key: K,
     is_dated: bool,
+    words: f32,
     /// Its terms by their numbers, each once, with their shares.
     terms: Vec<(usize, f32)>,
 }
@@ -87,6 +90,7 @@ impl<K> Default for Index<K> {
             slots: Vec::new(),
             by_key: HashMap::new(),
             dated: 0,
+            words: 0.0,
         }
     }
 }
@@ -100,6 +104,15 @@ impl<K> Index<K> {
     /// True when it holds none.
     pub fn is_empty(&self) -> bool {
         self.by_key.is_empty()
+    }
+
+    /// Words that a text has on average, a Han character being half a word; 0 without texts.
+    pub fn usual_length(&self) -> f32 {
+        #[expect(clippy::cast_precision_loss, reason = "counts of texts")]
+        let texts = self.by_key.len().max(1) as f64;
+        #[expect(clippy::cast_possible_truncation, reason = "words of a text")]
+        let usual = (self.words / texts) as f32;
+        usual
     }
 }
 
@@ -134,8 +147,9 @@ impl<K: Copy + Eq + Hash> Index<K> {
         }
         let is_dated = !document.date.is_empty();
         self.dated += usize::from(is_dated);
+        self.words += f64::from(length);
         self.by_key.insert(key, self.slots.len());
-        self.slots.push(Some(Entry { key, is_dated, terms }));
+        self.slots.push(Some(Entry { key, is_dated, words: length, terms }));
     }
 
     fn number(&mut self, stream: Stream, term: String) -> usize {
@@ -152,6 +166,7 @@ impl<K: Copy + Eq + Hash> Index<K> {
         let Some(slot) = self.by_key.remove(&key) else { return };
         let Some(entry) = self.slots.get_mut(slot).and_then(Option::take) else { return };
         self.dated -= usize::from(entry.is_dated);
+        self.words -= f64::from(entry.words);
         for (term, _share) in entry.terms {
             if let Some(Term { postings, .. }) = self.terms.get_mut(term)
                 && let Ok(at) = postings.binary_search_by_key(&slot, |it| it.slot as usize)

@@ -142,6 +142,18 @@ pub fn has_words(text: &str) -> bool {
     runs(&normal(text)).next().is_some()
 }
 
+/// True when a text says more in Chinese characters than in other words; two characters count as a word.
+pub(crate) fn is_mostly_han(text: &str) -> bool {
+    let (mut characters, mut others) = (0, 0);
+    for run in runs(&normal(text)) {
+        match run {
+            Run::Han(run) => characters += run.chars().count(),
+            Run::Word(_word) => others += 1,
+        }
+    }
+    characters > 2 * others
+}
+
 /// The set of words by which two texts are compared (spec b.2.3): Chinese words of two characters or
 /// more, other words of three letters or more and all numbers, without endings where they are English. Words that say
 /// nothing by themselves are left out.

@@ -34,7 +34,7 @@ impl Embeddings {
             let error = json!({"message": message, "code": "invalid_request_error"});
             json_body(400, &json!({ "error": error }))
         };
-        let texts: Vec<&str> = match &request.body["input"] {
+        let texts: Vec<&str> = match request.body.get("input").unwrap_or(&Value::Null) {
             Value::String(text) => vec![text],
             Value::Array(texts) => texts.iter().filter_map(Value::as_str).collect(),
             _ => return refused("input: a text or a list of texts"),
