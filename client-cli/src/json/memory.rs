@@ -254,15 +254,17 @@ impl From<&v1::MemoryCount> for CountView {
 pub(crate) struct SweepView<'a> {
     aged: u32,
     expired: u32,
+    removed: u32,
     would_age: Vec<MemoryEditView<'a>>,
 }
 
 impl<'a> From<&'a v1::SweepMemoriesResponse> for SweepView<'a> {
     fn from(sweep: &'a v1::SweepMemoriesResponse) -> Self {
-        let v1::SweepMemoriesResponse { aged, expired, would_age } = sweep;
+        let v1::SweepMemoriesResponse { aged, expired, removed, would_age } = sweep;
         Self {
             aged: *aged,
             expired: *expired,
+            removed: *removed,
             would_age: would_age.iter().map(MemoryEditView::from).collect(),
         }
     }

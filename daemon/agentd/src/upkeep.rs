@@ -3,16 +3,18 @@
 //! A step is dated when it was due, so that a machine that was off or asleep changes nothing of
 //! what becomes of a memory; it is only seen later.
 
+mod at_rest;
 mod reminders;
 
 use std::time::Duration;
 
-use agentd_memory::{Memories, MemoryError};
+use agentd_memory::{Memories, MemoryError, Swept};
 use tokio::sync::watch;
 
 use crate::config::Config;
 use crate::control::{Control, Topic};
 
+pub(crate) use at_rest::AtRest;
 pub(crate) use reminders::Reminders;
 
 /// From the start to the first look: whoever started the daemon has something else to do first.
@@ -38,9 +40,13 @@ impl Upkeep {
 
     async fn look(&self) {
         match self.memories.sweep().await {
-            Ok((0, 0)) => self.control.standing_warning(Topic::Memories, None),
-            Ok((aged, expired)) => {
-                tracing::info!(aged, expired, "memories have aged or are over");
+            Ok(Swept { doubt: Some(doubt), .. }) => {
+                self.control.standing_warning(Topic::Memories, Some(doubt.to_string()));
+            }
+            Ok(Swept { aged, ended, removed, doubt: None }) => {
+                if aged + ended + removed > 0 {
+                    tracing::info!(aged, ended, removed, "memories have aged, are over, or gone");
+                }
                 self.control.standing_warning(Topic::Memories, None);
             }
             Err(error) => {

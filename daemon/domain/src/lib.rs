@@ -53,7 +53,8 @@ pub use id::{
 };
 pub use memory::{
     Memory, MemoryAuthor, MemoryCategory, MemoryChange, MemoryChangeKind, MemoryCommand,
-    MemoryEdit, MemoryOrigin, MemoryPriority, MemoryReach, MemoryScope, MemoryStatus, MemoryUse,
+    MemoryEdit, MemoryOrigin, MemoryPriority, MemoryReach, MemoryScope, MemoryStatus, MemoryUpkeep,
+    MemoryUse,
 };
 pub use native::NativeBlocks;
 pub use permission::{

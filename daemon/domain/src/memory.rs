@@ -3,10 +3,14 @@
 //! Ages are counted from [`Memory::tier_since`], never from when a record was made, so that whoever
 //! moves a memory to another tier restarts its clock (spec b.13).
 
+mod upkeep;
+
 use serde::{Deserialize, Serialize};
 
 use crate::named::named;
 use crate::{Author, MemoryChangeId, MemoryId, Seq, SessionId, TimestampMs};
+
+pub use upkeep::MemoryUpkeep;
 
 /// How much depends on a memory. Tiers are what memories fall through as they age.
 #[derive(

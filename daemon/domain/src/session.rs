@@ -107,6 +107,15 @@ pub struct SessionRecord {
     /// What it has not done yet. Entries of older releases do not say it until the session changes.
     #[serde(default, skip_serializing_if = "UnfinishedWork::is_none")]
     pub unfinished: UnfinishedWork,
+    /// Turns that were not looked through for memories. Entries of older releases do not say it until the
+    /// session changes.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub unextracted_turns: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_none(count: &u32) -> bool {
+    *count == 0
 }
 
 impl SessionRecord {
@@ -134,6 +143,7 @@ impl SessionRecord {
             work_mode: WorkMode::default(),
             further_roots: Vec::new(),
             unfinished: UnfinishedWork::default(),
+            unextracted_turns: 0,
         }
     }
 

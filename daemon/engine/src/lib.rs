@@ -18,6 +18,7 @@ mod goals;
 mod model;
 mod permission;
 mod reminders;
+mod rested;
 mod roots;
 mod rules;
 mod session;
@@ -38,6 +39,7 @@ pub use engine::{Engine, EngineDeps, EngineStats, NewSession, OpenApproval};
 pub use error::{CommandError, Field};
 pub use goals::{MAX_DONE_GOALS, MAX_OPEN_GOALS, MAX_OPEN_GOALS_OF_SCOPE, NewGoal};
 pub use model::{ModelQuery, ModelSource, ResolvedModel, Role};
+pub use rested::Tried;
 pub use rules::{MAX_RULES, NewRule, RuleFilter};
 pub use session::{
     ApprovalAnswer, Delta, DeltaSource, Participant, QueuedMessage, SessionHandle, SessionUpdate,

@@ -81,20 +81,66 @@ pub(crate) type Reply<T> = oneshot::Sender<Result<T, CommandError>>;
 /// What a session can be asked to do.
 #[derive(Debug)]
 pub(crate) enum Command {
-    Submit { submission: Submission, reply: Reply<Submitted> },
-    Withdraw { item_id: ItemId, by: Author, reply: Reply<Seq> },
-    Interrupt { turn_id: Option<TurnId>, by: Author, reply: Reply<bool> },
-    Answer { question_id: QuestionId, choice: String, by: Author, reply: Reply<Seq> },
-    AnswerApproval { answer: ApprovalAnswer, reply: Reply<Seq> },
-    RevokeRule { rule_id: String, by: Author, reply: Reply<Seq> },
-    Update { update: SessionUpdate, by: Option<Author>, reply: Reply<SessionView> },
-    View { reply: Reply<SessionView> },
-    Place { reply: Reply<SessionPlace> },
-    Note { text: String, reply: Reply<()> },
-    Attach { author: Author, reply: Reply<Joined> },
-    Resync { subscriber: Arc<Subscriber>, reply: Reply<()> },
+    Submit {
+        submission: Submission,
+        reply: Reply<Submitted>,
+    },
+    Withdraw {
+        item_id: ItemId,
+        by: Author,
+        reply: Reply<Seq>,
+    },
+    Interrupt {
+        turn_id: Option<TurnId>,
+        by: Author,
+        reply: Reply<bool>,
+    },
+    Answer {
+        question_id: QuestionId,
+        choice: String,
+        by: Author,
+        reply: Reply<Seq>,
+    },
+    AnswerApproval {
+        answer: ApprovalAnswer,
+        reply: Reply<Seq>,
+    },
+    RevokeRule {
+        rule_id: String,
+        by: Author,
+        reply: Reply<Seq>,
+    },
+    Update {
+        update: SessionUpdate,
+        by: Option<Author>,
+        reply: Reply<SessionView>,
+    },
+    View {
+        reply: Reply<SessionView>,
+    },
+    Place {
+        reply: Reply<SessionPlace>,
+    },
+    Note {
+        text: String,
+        reply: Reply<()>,
+    },
+    /// Look for memories now. False: there is nothing to look through, or nothing came of it.
+    LookForMemories {
+        reply: Reply<bool>,
+    },
+    Attach {
+        author: Author,
+        reply: Reply<Joined>,
+    },
+    Resync {
+        subscriber: Arc<Subscriber>,
+        reply: Reply<()>,
+    },
     Detach,
-    Delete { reply: Reply<()> },
+    Delete {
+        reply: Reply<()>,
+    },
 }
 
 /// What to change of a session. What is absent stays as it is.

@@ -6,6 +6,7 @@
 mod add;
 mod change;
 mod find;
+mod history;
 mod shelf;
 mod sweep;
 
@@ -13,7 +14,7 @@ use std::collections::BTreeSet;
 
 use agentd_domain::{
     IdSource, Memory, MemoryAuthor, MemoryCategory, MemoryChange, MemoryChangeId, MemoryChangeKind,
-    MemoryEdit, MemoryId, MemoryScope, MemoryStatus, TimestampMs,
+    MemoryEdit, MemoryId, MemoryScope, MemoryStatus, MemoryUpkeep, TimestampMs,
 };
 use agentd_search::{Document, Index};
 
@@ -29,6 +30,8 @@ pub(crate) struct Book {
     shelf: Shelf,
     /// By place, those that hold or may come to hold again: everything but what became part of another.
     index: Index<u32>,
+    /// When memories were last looked after.
+    pub(crate) upkeep: MemoryUpkeep,
     /// The newest change, which the next one has to come after.
     last_change: Option<MemoryChangeId>,
 }

@@ -76,6 +76,10 @@ pub struct MemoryConfig {
     pub merge_similarity: f64,
     /// Changes kept for looking back and undoing.
     pub max_changes: usize,
+    /// Days for which what holds no longer is kept as history; 0: for ever.
+    pub keep_history_days: u32,
+    /// Days after which what waits for a user ends; 0: never.
+    pub quarantine_days: u32,
     /// See [`DecayConfig`].
     pub decay: DecayConfig,
     /// See [`SelectConfig`].
@@ -89,6 +93,8 @@ impl Default for MemoryConfig {
             max_critical: 15,
             merge_similarity: 0.6,
             max_changes: 1000,
+            keep_history_days: 180,
+            quarantine_days: 30,
             decay: DecayConfig::default(),
             select: SelectConfig::default(),
         }

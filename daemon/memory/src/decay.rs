@@ -10,7 +10,9 @@ use agentd_domain::{Memory, MemoryCategory, MemoryPriority, MemoryStatus, Memory
 
 use crate::config::DecayConfig;
 
-const DAY_MS: f64 = 86_400_000.0;
+/// Milliseconds of a day.
+pub(crate) const DAY_MS: i64 = 86_400_000;
+const DAY: f64 = 86_400_000.0;
 
 /// What becomes of a memory next if nobody uses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +58,7 @@ pub fn next_step(memory: &Memory, config: &DecayConfig) -> Option<(TimestampMs, 
     };
     let stretch = (memory.usage.stability_days / config.stability_days).max(1.0);
     #[expect(clippy::cast_possible_truncation, reason = "milliseconds; a cast of floats saturates")]
-    let stay_ms = (stay_days * stretch * DAY_MS) as i64;
+    let stay_ms = (stay_days * stretch * DAY) as i64;
     Some((TimestampMs(memory.tier_since.0.saturating_add(stay_ms)), fate))
 }
 
@@ -90,10 +92,15 @@ pub fn forecast(memory: &Memory, config: &DecayConfig) -> Vec<(TimestampMs, Fate
     steps
 }
 
+/// The time so many days later.
+pub(crate) fn days_after(from: TimestampMs, days: u32) -> TimestampMs {
+    TimestampMs(from.0.saturating_add(i64::from(days) * DAY_MS))
+}
+
 fn days(from: TimestampMs, to: TimestampMs) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "a span of time in days")]
     let ms = to.since(from) as f64;
-    ms / DAY_MS
+    ms / DAY
 }
 
 #[cfg(test)]

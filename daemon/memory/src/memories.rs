@@ -7,6 +7,7 @@
 mod journal;
 mod load;
 mod records;
+mod sweep;
 
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -21,6 +22,8 @@ use crate::book::holds;
 use crate::book::{Added, Book, Draft, Drafting, Filter};
 use crate::select::Chosen;
 use crate::{MemoryConfig, MemoryError, MemoryPatch, NewMemory};
+
+pub use sweep::{Swept, WouldSweep};
 
 /// Records read from the store at once.
 const PAGE: usize = 1000;
@@ -92,6 +95,7 @@ impl Memories {
     /// # Errors
     /// When a field is not as it must be, there is no room, or the store fails.
     pub async fn add(&self, new: NewMemory) -> Result<Added, MemoryError> {
+        self.settle().await?;
         self.change(|book, drafting| book.add(drafting, new)).await
     }
 
@@ -105,6 +109,7 @@ impl Memories {
         patch: MemoryPatch,
         author: MemoryAuthor,
     ) -> Result<(), MemoryError> {
+        self.settle().await?;
         self.change(|book, drafting| book.edit(drafting, id, patch, author)).await
     }
 
@@ -118,6 +123,7 @@ impl Memories {
         patch: MemoryPatch,
         origin: MemoryOrigin,
     ) -> Result<MemoryId, MemoryError> {
+        self.settle().await?;
         self.change(|book, drafting| book.supersede(drafting, id, patch, origin)).await
     }
 
@@ -134,6 +140,7 @@ impl Memories {
     /// # Errors
     /// When there is none that waits, there is no room, or the store fails.
     pub async fn confirm(&self, id: MemoryId, author: MemoryAuthor) -> Result<(), MemoryError> {
+        self.settle().await?;
         self.change(|book, drafting| book.confirm(drafting, id, author)).await
     }
 
@@ -145,18 +152,8 @@ impl Memories {
         &self,
         wanted: &[(MemoryId, MemoryPriority)],
     ) -> Result<usize, MemoryError> {
+        self.settle().await?;
         self.change(|book, drafting| book.adjust(drafting, wanted)).await
-    }
-
-    /// Lets time do its work: what has aged moves, what is over ends. Returns how many of each.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub async fn sweep(&self) -> Result<(usize, usize), MemoryError> {
-        let expired = self.change(|book, drafting| Ok(book.expire(drafting))).await?;
-        let aged = self.change(|book, drafting| Ok(book.age(drafting))).await?;
-        self.trim_journal().await?;
-        Ok((aged, expired))
     }
 
     /// Reminders whose time has come, the earliest first.
@@ -182,8 +179,7 @@ impl Memories {
     /// # Errors
     /// When the store fails.
     pub async fn used(&self, ids: &[MemoryId]) -> Result<(), MemoryError> {
-        // Steps that were due come before the use, whenever the last sweep was.
-        self.change(|book, drafting| Ok(book.age(drafting))).await?;
+        self.settle().await?;
         let alone = self.begin_change().await?;
         let config = self.config();
         let drafting = self.drafting(&config);

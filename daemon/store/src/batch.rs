@@ -2,7 +2,7 @@
 
 use agentd_domain::{
     ClientMessageId, Event, Goal, ItemId, Memory, MemoryChange, MemoryChangeId, MemoryId,
-    PermissionRule, Seq, SessionId, SessionRecord,
+    MemoryUpkeep, PermissionRule, Seq, SessionId, SessionRecord,
 };
 use serde::{Deserialize, Serialize};
 
@@ -88,6 +88,8 @@ pub enum Write {
     PutMemoryChange(Box<MemoryChange>),
     /// Removes a change from that journal.
     DeleteMemoryChange(MemoryChangeId),
+    /// Replaces what is known of the upkeep of memories.
+    PutMemoryUpkeep(Box<MemoryUpkeep>),
     /// Adds a goal, or replaces the one of the same id.
     PutGoal(Goal),
     /// Removes a goal.

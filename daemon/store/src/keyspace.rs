@@ -17,7 +17,7 @@ pub(crate) use key::Key;
 pub(crate) use purge::event_keys;
 pub(crate) use read::{
     accepted, counters, cursor, decode_event, events, events_before, goals, memories,
-    memory_changes, partial, rules, session, sessions, snapshot, unfinished,
+    memory_changes, memory_upkeep, partial, rules, session, sessions, snapshot, unfinished,
 };
 pub(crate) use stage::{Heads, Purge, Stage, Writes};
 pub(crate) use value::{open_value, read_json, seal};

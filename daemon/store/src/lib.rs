@@ -16,8 +16,8 @@ mod sled_store;
 use async_trait::async_trait;
 
 use agentd_domain::{
-    ClientMessageId, Event, Goal, Memory, MemoryChange, MemoryChangeId, MemoryId, PermissionRule,
-    Seq, SessionId, SessionRecord,
+    ClientMessageId, Event, Goal, Memory, MemoryChange, MemoryChangeId, MemoryId, MemoryUpkeep,
+    PermissionRule, Seq, SessionId, SessionRecord,
 };
 
 pub use batch::{AcceptedMessage, Batch, Counter, PartialMessage, Write};
@@ -175,6 +175,9 @@ pub trait Store: std::fmt::Debug + Send + Sync + 'static {
         before: Option<MemoryChangeId>,
         limit: usize,
     ) -> Result<Vec<MemoryChange>, ReadError>;
+
+    /// What is known of the upkeep of memories.
+    async fn memory_upkeep(&self) -> Result<MemoryUpkeep, ReadError>;
 
     /// The goals, in the order of their ids.
     async fn goals(&self) -> Result<Vec<Goal>, ReadError>;

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use agentd_domain::{
-    ClientMessageId, Goal, Memory, MemoryChange, MemoryChangeId, MemoryId, PermissionRule, Seq,
-    SessionId, SessionRecord,
+    ClientMessageId, Goal, Memory, MemoryChange, MemoryChangeId, MemoryId, MemoryUpkeep,
+    PermissionRule, Seq, SessionId, SessionRecord,
 };
 use async_trait::async_trait;
 
@@ -159,6 +159,10 @@ impl Store for MemoryStore {
 
     async fn rules(&self) -> Result<Vec<PermissionRule>, ReadError> {
         self.read(keyspace::rules)
+    }
+
+    async fn memory_upkeep(&self) -> Result<MemoryUpkeep, ReadError> {
+        self.read(keyspace::memory_upkeep)
     }
 
     async fn goals(&self) -> Result<Vec<Goal>, ReadError> {

@@ -30,8 +30,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 
 use agentd_domain::{
-    ClientMessageId, Goal, Memory, MemoryChange, MemoryChangeId, MemoryId, PermissionRule, Seq,
-    SessionId, SessionRecord,
+    ClientMessageId, Goal, Memory, MemoryChange, MemoryChangeId, MemoryId, MemoryUpkeep,
+    PermissionRule, Seq, SessionId, SessionRecord,
 };
 use async_trait::async_trait;
 use tokio::sync::{Semaphore, oneshot};
@@ -239,6 +239,10 @@ impl Store for SledStore {
 
     async fn rules(&self) -> Result<Vec<PermissionRule>, ReadError> {
         self.read(keyspace::rules).await
+    }
+
+    async fn memory_upkeep(&self) -> Result<MemoryUpkeep, ReadError> {
+        self.read(keyspace::memory_upkeep).await
     }
 
     async fn goals(&self) -> Result<Vec<Goal>, ReadError> {

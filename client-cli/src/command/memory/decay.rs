@@ -50,7 +50,12 @@ pub(super) async fn run(args: &DecayArgs, app: &App) -> Result<Exit, Failure> {
         app.output.line(&line)?;
     }
     let would = if args.dry_run { "would " } else { "" };
-    app.output.note(&format!("{} {would}age, {} {would}end", answer.aged, answer.expired));
+    let v1::SweepMemoriesResponse { aged, expired, removed, .. } = answer;
+    app.output.note(&format!("{aged} {would}age, {expired} {would}end"));
+    if removed > 0 {
+        let did = if args.dry_run { "would be" } else { "were" };
+        app.output.note(&format!("{removed} that held no longer {did} removed for good"));
+    }
     Ok(Exit::Ok)
 }
 

@@ -17,6 +17,10 @@ pub struct MemorySettings {
     pub merge_similarity: f64,
     /// Changes that are kept for looking back and undoing.
     pub max_changes: u64,
+    /// Days for which what holds no longer is kept as history; 0: for ever.
+    pub keep_history_days: u64,
+    /// Days after which what waits for a user to confirm it ends; 0: never.
+    pub quarantine_days: u64,
     /// How often time does its work: memories age, and what is over ends.
     pub sweep_interval_ms: u64,
     /// A session that rests this long after a turn is looked through for memories; 0: none is.
@@ -69,13 +73,22 @@ pub struct SelectSettings {
 
 impl Default for MemorySettings {
     fn default() -> Self {
-        let MemoryConfig { max_active, max_critical, merge_similarity, max_changes, .. } =
-            MemoryConfig::default();
+        let MemoryConfig {
+            max_active,
+            max_critical,
+            merge_similarity,
+            max_changes,
+            keep_history_days,
+            quarantine_days,
+            ..
+        } = MemoryConfig::default();
         Self {
             max_active: max_active as u64,
             max_critical: max_critical as u64,
             merge_similarity,
             max_changes: max_changes as u64,
+            keep_history_days: keep_history_days.into(),
+            quarantine_days: quarantine_days.into(),
             sweep_interval_ms: 3_600_000,
             extract_after_ms: 120_000,
             extract_turns: 2,
@@ -130,6 +143,8 @@ impl MemorySettings {
         range("memory.max_critical", self.max_critical, 1, 1_000)?;
         between("memory.merge_similarity", self.merge_similarity, 0.1, 1.0)?;
         range("memory.max_changes", self.max_changes, 1, 1_000_000)?;
+        range("memory.keep_history_days", self.keep_history_days, 0, 36_500)?;
+        range("memory.quarantine_days", self.quarantine_days, 0, 36_500)?;
         range("memory.sweep_interval_ms", self.sweep_interval_ms, 1_000, 86_400_000)?;
         range("memory.extract_after_ms", self.extract_after_ms, 0, 86_400_000)?;
         range("memory.extract_turns", self.extract_turns, 1, 1_000)?;
@@ -176,8 +191,18 @@ impl MemorySettings {
     /// The part of memory itself.
     pub(crate) fn memory(&self) -> MemoryConfig {
         let size = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
-        let Self { max_active, max_critical, merge_similarity, max_changes, decay, select, .. } =
-            self;
+        let days = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
+        let Self {
+            max_active,
+            max_critical,
+            merge_similarity,
+            max_changes,
+            keep_history_days,
+            quarantine_days,
+            decay,
+            select,
+            ..
+        } = self;
         let DecaySettings {
             critical_days,
             high_days,
@@ -192,6 +217,8 @@ impl MemorySettings {
             max_critical: size(*max_critical),
             merge_similarity: *merge_similarity,
             max_changes: size(*max_changes),
+            keep_history_days: days(*keep_history_days),
+            quarantine_days: days(*quarantine_days),
             decay: DecayConfig {
                 critical_days,
                 high_days,
@@ -244,6 +271,8 @@ mod tests {
         refused("merge_similarity", |it| it.merge_similarity = 1.5);
         refused("merge_similarity", |it| it.merge_similarity = f64::NAN);
         refused("max_changes", |it| it.max_changes = 0);
+        refused("keep_history_days", |it| it.keep_history_days = 50_000);
+        refused("quarantine_days", |it| it.quarantine_days = 50_000);
         refused("sweep_interval_ms", |it| it.sweep_interval_ms = 10);
         refused("decay.critical_days", |it| it.decay.critical_days = 0.0);
         refused("decay.low_days", |it| it.decay.low_days = -1.0);

@@ -19,7 +19,7 @@ use crate::remote::keep_house;
 use crate::supervisor::{Attended, HandedOver, attend, status_line};
 use crate::traces::FLUSH_LIMIT;
 use crate::upgrade::Handover;
-use crate::upkeep::Reminders;
+use crate::upkeep::{AtRest, Reminders};
 
 /// How long connections have to end once everything else has.
 const CONNECTION_GRACE: Duration = Duration::from_secs(1);
@@ -102,6 +102,8 @@ impl Daemon {
         let backups = background.spawn(backups.run());
         let reminders = Reminders { memories: upkeep.memories.clone(), engine: engine.clone() };
         let reminders = background.spawn(reminders.run());
+        let at_rest = AtRest { engine: engine.clone(), config: upkeep.config.clone() };
+        let at_rest = background.spawn(at_rest.run());
         let upkeep = background.spawn(upkeep.run());
         if let Some(metrics) = metrics_server(&config, &engine, &control, metrics).await {
             background.spawn(metrics.serve());
@@ -123,6 +125,7 @@ impl Daemon {
         backups.abort();
         upkeep.abort();
         reminders.abort();
+        at_rest.abort();
         let stops_at = Instant::now() + limit;
         let orderly = tokio::time::timeout_at(stops_at, async {
             accepting.cancel();

@@ -18,6 +18,7 @@ struct World {
     memories: Memories,
     clock: Arc<FakeClock>,
     config: watch::Sender<Config>,
+    control: Control,
     running: tokio::task::JoinSet<()>,
 }
 
@@ -31,14 +32,15 @@ impl World {
             MemoryConfig::default(),
         );
         let (config, _) = watch::channel(Config::default());
+        let control = Control::for_tests();
         let mut running = tokio::task::JoinSet::new();
         let upkeep = Upkeep {
             memories: memories.clone(),
             config: config.subscribe(),
-            control: Control::for_tests(),
+            control: control.clone(),
         };
         running.spawn(upkeep.run());
-        Self { memories, clock, config, running }
+        Self { memories, clock, config, control, running }
     }
 
     async fn add(&self, content: &str, expires_in_ms: Option<i64>) -> MemoryId {
@@ -91,6 +93,23 @@ async fn memories_age_soon_after_the_start_and_then_each_hour_although_nobody_ta
     world.pass(0, hour).await;
     assert_eq!(world.get(old).await.priority, MemoryPriority::Low);
     drop(world.running);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_is_wrong_by_years_is_warned_of_until_it_is_right() {
+    let world = World::new();
+    let id = world.add("likes tea", None).await;
+    world.pass(0, Duration::ZERO).await;
+    world.pass(0, FIRST_LOOK).await;
+    assert_eq!(world.control.warnings(), []);
+    let hour = Duration::from_secs(3601);
+    world.pass(3650 * DAY_MS, hour).await;
+    let warnings = world.control.warnings();
+    assert!(warnings[0].text.contains("3650 days beyond"), "{warnings:?}");
+    assert!(warnings[0].text.contains("agentctl memory decay"), "{warnings:?}");
+    assert_eq!(world.get(id).await.priority, MemoryPriority::High);
+    world.pass(-3650 * DAY_MS, hour).await;
+    assert_eq!(world.control.warnings(), []);
 }
 
 #[tokio::test(start_paused = true)]

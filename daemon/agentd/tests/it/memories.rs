@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agentd_proto::v1;
 use agentd_proto::v1::event::Body;
 use agentd_shared::Client;
-use agentd_testkit::{Daemon, FakeClock, LlmServer, PATIENCE};
+use agentd_testkit::{Daemon, FakeClock, LlmServer, PATIENCE, RecordedRequest, Reply};
 use tonic::{Code, Status};
 use tonic_types::StatusExt as _;
 
@@ -361,6 +361,41 @@ async fn a_reminder_waits_for_a_terminal_over_a_restart_and_is_shown_once() {
     let notices = ann.log().await;
     let notices = notices.iter().filter(|event| matches!(event.body, Some(Body::Notice(_))));
     assert_eq!(notices.count(), 1);
+    daemon.stop().await;
+}
+
+#[tokio::test]
+async fn what_was_said_before_a_restart_is_found_although_nobody_opens_the_session() {
+    let asks_for_memories =
+        |request: &RecordedRequest| request.system_text().starts_with("You look through");
+    let clock = Arc::new(FakeClock::at(START_MS));
+    let llm = LlmServer::start().await;
+    let found = r#"[{"content":"The user always wants tests first","category":"instruction"}]"#;
+    llm.push_when(asks_for_memories, Reply::text(found));
+    let builder = Daemon::builder().llm(&llm).clock(Arc::clone(&clock) as _);
+    let mut daemon = builder
+        .set("memory.sweep_interval_ms", 1000)
+        .set("memory.extract_after_ms", 3_600_000)
+        .start()
+        .await;
+    let mut ann = daemon.driver("ann").await;
+    ann.ask("always write tests first").await;
+    ann.ask("and now the parser").await;
+    drop(ann);
+    clock.advance(DAY_MS);
+    daemon.restart().await;
+    let client = daemon.client().await;
+    let found = async {
+        while list(&client, v1::MemoryFilter::default()).await.is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, found).await.unwrap();
+    assert_eq!(
+        list(&client, v1::MemoryFilter::default()).await,
+        ["The user always wants tests first"]
+    );
+    assert_eq!(llm.requests().iter().filter(|it| asks_for_memories(it)).count(), 1);
     daemon.stop().await;
 }
 

@@ -153,6 +153,8 @@ pub(crate) struct Actor {
     background: JoinSet<Made>,
     /// When the session is looked through for memories.
     extract_at: Option<Instant>,
+    /// Who waits until it is.
+    looking: Option<Reply<bool>>,
     pub(super) running: Option<Running>,
     pub(super) live: Option<LiveItem>,
     pub(super) outputs: LiveOutputs,
@@ -203,6 +205,7 @@ impl Actor {
             turns: JoinSet::new(),
             background: JoinSet::new(),
             extract_at: None,
+            looking: None,
             running: None,
             live: None,
             outputs: LiveOutputs::default(),

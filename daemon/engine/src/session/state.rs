@@ -340,6 +340,7 @@ impl SessionState {
             todo_items: small(self.todo.unfinished().count()),
             plan_steps: small(self.plan.left().count()),
         };
+        self.record.unextracted_turns = self.unextracted_turns;
         self.record.status = match &self.turn {
             None => SessionStatus::Idle,
             Some(OpenTurn { suspended: Some(_), .. }) => SessionStatus::Waiting,
@@ -396,7 +397,6 @@ impl SessionState {
                 | EventBody::TodoListChanged(_)
                 | EventBody::PlanChanged(_)
                 | EventBody::MemoriesTold(_)
-                | EventBody::MemoriesExtracted(_)
                 | EventBody::Notice(_)
                 | EventBody::ApprovalRequested(_)
                 | EventBody::ApprovalResolved(_)

@@ -9,6 +9,7 @@ use agentd_domain::{
 use agentd_engine::Engine;
 use agentd_llm::Message;
 use agentd_memory::{Added, Filter, NewMemory, Vouched};
+use agentd_store::Store as _;
 use agentd_tools::{Registry, Tool, ToolContext};
 use async_trait::async_trait;
 
@@ -344,4 +345,68 @@ async fn a_model_updates_and_forgets_what_the_user_speaks_of_but_nothing_that_is
     world.script(vec![Step::Call(vec![("manage_memory", forget)])]);
     turn(&world, &engine, id, "forget the staging port").await;
     assert!(world.memories.resolve(&by.to_string()).await.unwrap().is_active());
+}
+
+#[tokio::test(start_paused = true)]
+async fn sessions_that_the_stop_left_unseen_are_looked_through_at_rest_without_being_opened() {
+    const FOUND: &str =
+        r#"[{"content":"The user always wants tests first","category":"instruction"}]"#;
+    let world = world();
+    world.configure(|config| config.extract_after = Some(std::time::Duration::from_secs(120)));
+    let engine = world.engine();
+    let (left, short) = (world.session(&engine).await, world.session(&engine).await);
+    turn(&world, &engine, short, "hello").await;
+    turn(&world, &engine, left, "always write tests first").await;
+    turn(&world, &engine, left, "and now the parser").await;
+    engine.stop().await;
+
+    let engine = world.engine();
+    let mut tried = agentd_engine::Tried::default();
+    let requests = || world.provider.requests.lock().unwrap().len();
+    let before = requests();
+    assert_eq!(engine.look_through_rested(&mut tried).await.unwrap(), 0, "it has not rested");
+    crate::world::pass_seconds(121).await;
+    world.script(vec![text("no list")]);
+    assert_eq!(engine.look_through_rested(&mut tried).await.unwrap(), 0);
+    assert_eq!(requests(), before + 1);
+    // It is loaded still, and looks by itself.
+    assert_eq!(engine.look_through_rested(&mut tried).await.unwrap(), 0);
+    assert_eq!(requests(), before + 1);
+    crate::world::pass_seconds(1000).await;
+    assert_eq!(engine.stats().live_sessions, 0);
+    world.script(vec![text(FOUND)]);
+    assert_eq!(engine.look_through_rested(&mut tried).await.unwrap(), 1);
+    let (all, _) = world.memories.find(&Filter::default(), 9).await.unwrap();
+    assert_eq!(all[0].memory.content, "The user always wants tests first");
+    crate::world::pass_seconds(1000).await;
+    assert_eq!(engine.look_through_rested(&mut tried).await.unwrap(), 0, "once");
+    assert_eq!(requests(), before + 2);
+    let record = world.store.session(left).await.unwrap().unwrap();
+    assert_eq!(record.unextracted_turns, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_gives_no_answer_is_not_asked_about_for_ever() {
+    let world = world();
+    world.configure(|config| config.extract_after = Some(std::time::Duration::from_secs(120)));
+    let engine = world.engine();
+    let id = world.session(&engine).await;
+    turn(&world, &engine, id, "always write tests first").await;
+    turn(&world, &engine, id, "and now the parser").await;
+    engine.stop().await;
+    let engine = world.engine();
+    let mut tried = agentd_engine::Tried::default();
+    let before = world.provider.requests.lock().unwrap().len();
+    for _hour in 0..10 {
+        crate::world::pass_seconds(3600).await;
+        world.script(vec![text("no list")]);
+        assert_eq!(engine.look_through_rested(&mut tried).await.unwrap(), 0);
+    }
+    assert_eq!(world.provider.requests.lock().unwrap().len(), before + 3);
+    // Within the budget of background work nothing is asked at all.
+    world.configure(|config| config.budget.background_day.tokens = 1);
+    let mut tried = agentd_engine::Tried::default();
+    crate::world::pass_seconds(3600).await;
+    assert_eq!(engine.look_through_rested(&mut tried).await.unwrap(), 0);
+    assert_eq!(world.provider.requests.lock().unwrap().len(), before + 3);
 }

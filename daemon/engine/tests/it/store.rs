@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use agentd_domain::{
-    ClientMessageId, Memory, MemoryChange, MemoryChangeId, MemoryId, PermissionRule, Seq,
-    SessionId, SessionRecord,
+    ClientMessageId, Memory, MemoryChange, MemoryChangeId, MemoryId, MemoryUpkeep, PermissionRule,
+    Seq, SessionId, SessionRecord,
 };
 use agentd_store::{
     AcceptedMessage, BackupError, BackupReport, Batch, CommitError, Counter, MemoryStore, Page,
@@ -167,6 +167,10 @@ impl Store for FaultyStore {
             return Err(ReadError::Record { what: "permission rule" });
         }
         self.inner.rules().await
+    }
+
+    async fn memory_upkeep(&self) -> Result<MemoryUpkeep, ReadError> {
+        self.inner.memory_upkeep().await
     }
 
     async fn goals(&self) -> Result<Vec<agentd_domain::Goal>, ReadError> {

@@ -2,11 +2,12 @@
 
 use agentd_domain::{
     Memory, MemoryAuthor, MemoryChangeKind, MemoryId, MemoryPriority, MemoryScope, MemoryStatus,
+    TimestampMs,
 };
 
 use agentd_search::Question;
 
-use crate::book::{Book, Draft, Drafting};
+use crate::book::{Book, Draft, Drafting, holds};
 use crate::merge::{may_merge, merged, normal, similarity};
 use crate::new_memory::check_record;
 use crate::{MemoryError, NewMemory};
@@ -73,7 +74,7 @@ impl Book {
     ) -> Result<Draft<Added>, MemoryError> {
         let id = new.id;
         let text = normal(&new.content);
-        let alike = self.alike(&new);
+        let alike = self.alike(&new, drafting.now);
         let same = |old: &&&Memory| old.status == new.status && normal(&old.content) == text;
         let is_said = |known: &Memory| {
             // Reminders of one thing at two times are two.
@@ -111,11 +112,11 @@ impl Book {
     }
 
     /// Memories of the scope that share words with a new one, the most first.
-    fn alike(&self, new: &Memory) -> Vec<&Memory> {
+    fn alike(&self, new: &Memory, now: TimestampMs) -> Vec<&Memory> {
         let is_wanted = |place| {
             self.shelf.at(place).is_some_and(|old| {
                 let waits = old.status == MemoryStatus::Quarantined;
-                old.scope == new.scope && (old.is_active() || waits)
+                old.scope == new.scope && (holds(old, now) || waits)
             })
         };
         let tags = new.tags.join(" ");

@@ -146,18 +146,20 @@ impl Book {
         Ok(drafting.draft(self, kind, author, become_, adjusted))
     }
 
-    /// Drafts that everything becomes as it was before `change`.
+    /// Drafts that everything becomes as it was before `change`. `moved` are the memories that somebody
+    /// has moved to another tier since.
     pub(crate) fn undo(
         &self,
         drafting: &Drafting<'_>,
         change: &MemoryChange,
+        moved: &BTreeSet<MemoryId>,
         author: MemoryAuthor,
     ) -> Result<Draft<()>, MemoryError> {
         let mut become_ = Vec::new();
         for MemoryEdit { before, after } in &change.edits {
             let after = after.as_ref().ok_or(MemoryError::NoChange)?;
             let now = self.get(after.id).ok_or(MemoryError::NoChange)?;
-            if !is_as_left(now, after) {
+            if !is_as_left(now, after, moved.contains(&now.id)) {
                 return Err(MemoryError::ChangedSince { id: now.id, revision: now.revision });
             }
             // What a change made is not removed but forgotten, so that this can be undone as well.
@@ -221,8 +223,9 @@ impl Book {
 }
 
 /// True when only time and uses have touched a memory since a change left it so.
-fn is_as_left(now: &Memory, after: &Memory) -> bool {
-    let aged = now.priority >= after.priority && now.status == after.status;
+fn is_as_left(now: &Memory, after: &Memory, is_moved: bool) -> bool {
+    let is_lower = now.priority > after.priority && !is_moved;
+    let aged = (is_lower || now.priority == after.priority) && now.status == after.status;
     let faded = after.is_active() && now.status == MemoryStatus::Faded;
     let Memory { content, category, tags, importance, pinned, expires_at, scope, .. } = now;
     (aged || faded)

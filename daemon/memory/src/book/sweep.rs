@@ -4,15 +4,17 @@ use agentd_domain::{
     Memory, MemoryAuthor, MemoryCategory, MemoryChangeKind, MemoryId, MemoryStatus, TimestampMs,
 };
 
-use crate::book::{Book, Draft, Drafting};
+use crate::book::{Book, Draft, Drafting, holds};
 use crate::decay::{aged, used};
 
 impl Book {
     /// Drafts what aged until now.
     pub(crate) fn age(&self, drafting: &Drafting<'_>) -> Draft<usize> {
         let Drafting { now, config, .. } = drafting;
-        let aged: Vec<Memory> =
-            self.all().filter_map(|memory| aged(memory, *now, &config.decay)).collect();
+        let aging = self.shelf.records();
+        let aging = aging.filter_map(|(_place, memory)| aged(memory, *now, &config.decay));
+        let mut aged: Vec<Memory> = aging.collect();
+        aged.sort_by_key(|memory| memory.id);
         let (kind, author) = (MemoryChangeKind::Decayed, MemoryAuthor::Daemon);
         let count = aged.len();
         drafting.draft(self, kind, author, aged, count)
@@ -20,12 +22,25 @@ impl Book {
 
     /// Drafts the end of what held until now. Reminders end when they were shown, not before.
     pub(crate) fn expire(&self, drafting: &Drafting<'_>) -> Draft<usize> {
-        let expired: Vec<Memory> = self
-            .all()
+        let Drafting { now, config, .. } = drafting;
+        let over = self
+            .shelf
+            .records()
+            .map(|(_place, memory)| memory)
             .filter(|memory| memory.category != MemoryCategory::Reminder)
-            .filter(|memory| memory.is_active() && is_over(memory, drafting.now))
-            .map(|memory| Memory { status: MemoryStatus::Expired, ..memory.clone() })
+            .filter(|memory| memory.is_active() && is_over(memory, *now));
+        let mut expired: Vec<Memory> = over
+            .map(|memory| {
+                // As it was when its time was over.
+                let ended_at = memory.expires_at.unwrap_or(*now);
+                let last = aged(memory, ended_at, &config.decay);
+                let last = last.unwrap_or_else(|| memory.clone());
+                // What had faded before then stays so.
+                let status = if last.is_active() { MemoryStatus::Expired } else { last.status };
+                Memory { status, ..last }
+            })
             .collect();
+        expired.sort_by_key(|memory| memory.id);
         let (kind, author) = (MemoryChangeKind::Expired, MemoryAuthor::Daemon);
         let count = expired.len();
         drafting.draft(self, kind, author, expired, count)
@@ -52,7 +67,8 @@ impl Book {
 
     /// Records with the uses that just happened. What has aged was drafted before.
     pub(crate) fn used(&self, drafting: &Drafting<'_>, ids: &[MemoryId]) -> Vec<Memory> {
-        let known = ids.iter().filter_map(|id| self.get(*id)).filter(|memory| memory.is_active());
+        let known =
+            ids.iter().filter_map(|id| self.get(*id)).filter(|memory| holds(memory, drafting.now));
         known
             .map(|memory| {
                 let usage = used(memory, drafting.now, &drafting.config.decay);

@@ -53,7 +53,8 @@ impl World {
 
     fn undo(&mut self, change: &MemoryChange) -> Result<MemoryChange, MemoryError> {
         let author = MemoryAuthor::Daemon;
-        let ((), undo) = self.draft(|book, drafting| book.undo(drafting, change, author))?;
+        let ((), undo) =
+            self.draft(|book, drafting| book.undo(drafting, change, &BTreeSet::new(), author))?;
         Ok(undo.unwrap())
     }
 

@@ -1,5 +1,7 @@
 //! Looking back at what was changed, and taking it back.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use agentd_domain::{MemoryAuthor, MemoryChange, MemoryChangeId, MemoryChangeKind, MemoryId};
 use agentd_store::Write;
 
@@ -17,10 +19,10 @@ impl Memories {
         author: MemoryAuthor,
     ) -> Result<MemoryChange, MemoryError> {
         let alone = self.begin_change().await?;
-        let mut change = self.to_undo(id).await?;
+        let (mut change, moved) = self.to_undo(id).await?;
         let config = self.config();
         let drafting = self.drafting(&config);
-        let draft = self.read(|book| book.undo(&drafting, &change, author))?;
+        let draft = self.read(|book| book.undo(&drafting, &change, &moved, author))?;
         change.undone_by = draft.change.as_ref().map(|undo| undo.id);
         let also = Write::PutMemoryChange(Box::new(change.clone()));
         self.carry_out(alone, draft, vec![also]).await?;
@@ -87,14 +89,19 @@ impl Memories {
     /// When the store cannot be read.
     pub async fn undoable(&self) -> Result<Option<MemoryChange>, MemoryError> {
         match self.to_undo(None).await {
-            Ok(change) => Ok(Some(change)),
+            Ok((change, _moved)) => Ok(Some(change)),
             Err(MemoryError::NoChange) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    async fn to_undo(&self, id: Option<MemoryChangeId>) -> Result<MemoryChange, MemoryError> {
+    /// The change that is taken back, and the memories that somebody has moved to another tier since.
+    async fn to_undo(
+        &self,
+        id: Option<MemoryChangeId>,
+    ) -> Result<(MemoryChange, BTreeSet<MemoryId>), MemoryError> {
         let mut before = None;
+        let mut since = Since::default();
         loop {
             let page = self.0.store.memory_changes(before, PAGE).await?;
             let Some(last) = page.last() else { return Err(MemoryError::NoChange) };
@@ -103,9 +110,11 @@ impl Memories {
                 Some(id) => change.id == id,
                 None => is_by_somebody(change.kind),
             };
-            let found = page.into_iter().find(|it| it.undone_by.is_none() && is_it(it));
-            if let Some(found) = found {
-                return Ok(found);
+            for change in page {
+                if change.undone_by.is_none() && is_it(&change) {
+                    return Ok((change, since.moved()));
+                }
+                since.note(&change);
             }
         }
     }
@@ -119,6 +128,42 @@ impl Memories {
         let writes: Vec<Write> =
             old.into_iter().map(|change| Write::DeleteMemoryChange(change.id)).collect();
         if writes.is_empty() { Ok(()) } else { Ok(self.0.store.commit(writes.into()).await?) }
+    }
+}
+
+/// What was done after a change, read from the newest on.
+#[derive(Debug, Default)]
+struct Since {
+    /// Memories that somebody moved to another tier.
+    moved: BTreeSet<MemoryId>,
+    /// The same of changes that took back others, which may have been made after the change as well:
+    /// then both are as if they had not been.
+    undoing: BTreeMap<MemoryChangeId, BTreeSet<MemoryId>>,
+    /// Changes that were taken back.
+    undone: BTreeSet<MemoryChangeId>,
+}
+
+impl Since {
+    fn note(&mut self, change: &MemoryChange) {
+        // What took it back may have been taken back itself.
+        if let Some(undo) = change.undone_by.filter(|undo| !self.undone.contains(undo)) {
+            self.undone.insert(change.id);
+            self.undoing.remove(&undo);
+            return;
+        }
+        let moved = change.edits.iter().filter_map(|edit| {
+            let (before, after) = (edit.before.as_ref()?, edit.after.as_ref()?);
+            (before.priority != after.priority).then_some(after.id)
+        });
+        match change.kind {
+            MemoryChangeKind::Decayed | MemoryChangeKind::Expired => {}
+            MemoryChangeKind::Undone => drop(self.undoing.insert(change.id, moved.collect())),
+            _ => self.moved.extend(moved),
+        }
+    }
+
+    fn moved(self) -> BTreeSet<MemoryId> {
+        self.moved.into_iter().chain(self.undoing.into_values().flatten()).collect()
     }
 }
 

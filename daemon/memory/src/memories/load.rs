@@ -75,6 +75,7 @@ impl Memories {
         if let Some(last) = self.0.store.memory_changes(None, 1).await?.first() {
             book.restore_last_change(last.id);
         }
+        book.upkeep = self.0.store.memory_upkeep().await?;
         *self.book_mut() = Some(book);
         self.0.stale.0.store(false, Ordering::Release);
         Ok(())

@@ -1,9 +1,9 @@
-//! Whole records: in pages, taken in from elsewhere, and as time would change them.
+//! Whole records: in pages, and taken in from elsewhere.
 
-use agentd_domain::{Memory, MemoryEdit, MemoryId, TimestampMs};
+use agentd_domain::{Memory, MemoryId};
 
 use crate::MemoryError;
-use crate::book::{Added, Drafting};
+use crate::book::Added;
 use crate::memories::Memories;
 
 impl Memories {
@@ -28,27 +28,8 @@ impl Memories {
     /// When it neither holds nor waits, a field is not as it must be, there is no room, or the store
     /// fails.
     pub async fn take_in(&self, record: Memory) -> Result<Added, MemoryError> {
+        self.settle().await?;
         self.change(|book, drafting| book.take_in(drafting, record)).await
-    }
-
-    /// What a [`Self::sweep`] at a time would do: the records that would age as they are and would be,
-    /// and how many would end.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub async fn would_sweep(
-        &self,
-        at: TimestampMs,
-    ) -> Result<(Vec<MemoryEdit>, usize), MemoryError> {
-        self.load().await?;
-        let config = self.config();
-        let drafting = Drafting { now: at, ids: &*self.0.ids, config: &config };
-        let (aged, expired) = self.read(|book| (book.age(&drafting), book.expire(&drafting)));
-        let ended = expired.change.map(|change| change.edits).unwrap_or_default();
-        let mut aging = aged.change.map(|change| change.edits).unwrap_or_default();
-        // What is over ends before it ages.
-        aging.retain(|edit| ended.iter().all(|end| end.id() != edit.id()));
-        Ok((aging, ended.len()))
     }
 }
 
@@ -59,6 +40,7 @@ mod tests {
 
     use agentd_domain::{
         Clock, IdSource, MemoryAuthor, MemoryOrigin, MemoryPriority, MemoryStatus, MemoryUse,
+        TimestampMs,
     };
     use agentd_store::MemoryStore;
 
@@ -149,8 +131,9 @@ mod tests {
         let rest = memories.page(first.last().map(|it| it.id), 2).await.unwrap();
         let texts: Vec<_> = first.iter().chain(&rest).map(|it| it.content.as_str()).collect();
         assert_eq!(texts, ["alder", "birch", "cedar"]);
-        let (aging, ending) = memories.would_sweep(TimestampMs(100 * DAY_MS)).await.unwrap();
-        assert_eq!((aging.len(), ending), (2, 1));
+        let would = memories.would_sweep(TimestampMs(100 * DAY_MS)).await.unwrap();
+        let aging = would.aging;
+        assert_eq!((aging.len(), would.ended, would.removed), (2, 1, 0));
         assert_eq!(aging[0].before.as_ref().unwrap().priority, MemoryPriority::Medium);
         assert_eq!(aging[0].after.as_ref().unwrap().priority, MemoryPriority::Low);
         let now = memories.resolve(&first[0].id.to_string()).await.unwrap();

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
+mod history;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
@@ -9,7 +11,9 @@ use agentd_domain::{
     Clock, IdSource, MemoryAuthor, MemoryCategory, MemoryChangeKind, MemoryOrigin, MemoryPriority,
     MemoryScope, TimestampMs,
 };
-use agentd_memory::{Added, Filter, Memories, MemoryConfig, MemoryError, NewMemory, Vouched};
+use agentd_memory::{
+    Added, Filter, Memories, MemoryConfig, MemoryError, NewMemory, Swept, Vouched,
+};
 use agentd_store::{MemoryStore, Store};
 
 const DAY_MS: i64 = 86_400_000;
@@ -111,10 +115,13 @@ async fn memories_age_by_the_clock_and_what_is_used_stays_longer() {
     }
     world.pass_days(2);
     let now = TimestampMs(world.outside.now.load(Ordering::Relaxed));
-    let (dry, _ending) = world.memories.would_sweep(now).await.unwrap();
-    assert_eq!(dry.iter().map(agentd_domain::MemoryEdit::id).collect::<Vec<_>>(), [Some(unused)]);
-    assert_eq!(world.memories.sweep().await.unwrap(), (1, 0));
-    assert_eq!(world.memories.sweep().await.unwrap(), (0, 0));
+    let dry = world.memories.would_sweep(now).await.unwrap();
+    assert_eq!(
+        dry.aging.iter().map(agentd_domain::MemoryEdit::id).collect::<Vec<_>>(),
+        [Some(unused)]
+    );
+    assert_eq!(world.memories.sweep().await.unwrap(), Swept { aged: 1, ..Swept::default() });
+    assert_eq!(world.memories.sweep().await.unwrap(), Swept::default());
     let tier = async |id: agentd_domain::MemoryId| {
         world.memories.resolve(&id.to_string()).await.unwrap().priority
     };

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use agentd_domain::{
-    Goal, GoalAuthor, GoalContent, GoalDone, GoalPriority, GoalScope, ItemId, PermissionRule,
-    RuleEffect, RuleMatcher, RuleScope, Seq, SessionId, TimestampMs,
+    Goal, GoalAuthor, GoalContent, GoalDone, GoalPriority, GoalScope, ItemId, MemoryUpkeep,
+    PermissionRule, RuleEffect, RuleMatcher, RuleScope, Seq, SessionId, TimestampMs,
 };
 use tokio::task::JoinSet;
 
@@ -199,6 +199,12 @@ pub async fn memories_and_their_changes_are_kept_in_order(store: Arc<dyn Store>)
     let left = [all[0].clone(), all[2].clone()];
     assert_eq!(store.memories(None, 9).await.unwrap(), left);
     assert_eq!(store.memory_changes(None, 9).await.unwrap().len(), 2);
+    assert_eq!(store.memory_upkeep().await.unwrap(), MemoryUpkeep::default());
+    for swept_at in [TimestampMs(1), TimestampMs(2)] {
+        let upkeep = MemoryUpkeep { swept_at: Some(swept_at), ..MemoryUpkeep::default() };
+        store.commit(Batch::of(Write::PutMemoryUpkeep(Box::new(upkeep.clone())))).await.unwrap();
+        assert_eq!(store.memory_upkeep().await.unwrap(), upkeep);
+    }
 }
 
 /// A goal is there until it is removed, whatever happens to the session that set it.

@@ -24,6 +24,8 @@ impl Key {
     /// What was changed in memories, and how it was before.
     pub(crate) const MEMORY_CHANGE: u8 = b'j';
     pub(crate) const MEMORY: u8 = b'm';
+    /// One record: when memories were looked after.
+    pub(crate) const MEMORY_UPKEEP: u8 = b'k';
     pub(crate) const PARTIAL: u8 = b'p';
     /// What users permit and forbid in all sessions, or in those of a workspace.
     pub(crate) const RULE: u8 = b'r';
@@ -95,6 +97,10 @@ impl Key {
         let mut key = vec![Self::MEMORY_CHANGE];
         key.extend_from_slice(&id.to_bytes());
         key
+    }
+
+    pub(crate) fn memory_upkeep() -> Vec<u8> {
+        vec![Self::MEMORY_UPKEEP]
     }
 
     pub(crate) fn goal(goal_id: &str) -> Vec<u8> {

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::ops::{Bound, ControlFlow};
 
 use agentd_domain::{
-    ClientMessageId, Event, Goal, Memory, MemoryChange, MemoryChangeId, MemoryId, PermissionRule,
-    Seq, SessionId, SessionRecord,
+    ClientMessageId, Event, Goal, Memory, MemoryChange, MemoryChangeId, MemoryId, MemoryUpkeep,
+    PermissionRule, Seq, SessionId, SessionRecord,
 };
 
 use crate::keyspace::{Direction, Key, Keyspace, after, open_value, read_json, under};
@@ -296,6 +296,18 @@ pub(crate) fn memory_changes(
         if found.len() < limit.max(1) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
     Ok(found)
+}
+
+/// What is known of the upkeep of memories. When it is damaged nothing is: it says only when something
+/// was done that is done again.
+pub(crate) fn memory_upkeep(keys: &impl Keyspace) -> Result<MemoryUpkeep, ReadError> {
+    let Some(value) = keys.value(&Key::memory_upkeep())? else {
+        return Ok(MemoryUpkeep::default());
+    };
+    Ok(read_json(&value, "upkeep of memories").unwrap_or_else(|error| {
+        tracing::error!(%error, "what was known of the upkeep of memories is damaged and left out");
+        MemoryUpkeep::default()
+    }))
 }
 
 /// All goals, in the order of their ids. One that is damaged must not hide all others.

@@ -162,6 +162,7 @@ impl<'a, K: Keyspace> Stage<'a, K> {
                 self.remove(Key::memory_change(id));
                 Ok(())
             }
+            Write::PutMemoryUpkeep(upkeep) => self.put_json(Key::memory_upkeep(), &upkeep),
             Write::PutGoal(goal) => self.put_json(Key::goal(&goal.goal_id), &goal),
             Write::DeleteGoal { goal_id } => {
                 self.remove(Key::goal(&goal_id));
@@ -265,6 +266,7 @@ impl<'a, K: Keyspace> Stage<'a, K> {
                 Key::RULE,
                 Key::MEMORY,
                 Key::MEMORY_CHANGE,
+                Key::MEMORY_UPKEEP,
                 Key::GOAL,
             ];
             key.first().is_some_and(|kind| !of_no_session.contains(kind))

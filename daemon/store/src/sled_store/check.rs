@@ -109,6 +109,7 @@ const RECORDS: &[(u8, IsSound)] = &[
     (Key::RULE, |value| read_json::<agentd_domain::PermissionRule>(value, "").is_ok()),
     (Key::MEMORY, |value| read_json::<agentd_domain::Memory>(value, "").is_ok()),
     (Key::MEMORY_CHANGE, |value| read_json::<agentd_domain::MemoryChange>(value, "").is_ok()),
+    (Key::MEMORY_UPKEEP, |value| read_json::<agentd_domain::MemoryUpkeep>(value, "").is_ok()),
     (Key::GOAL, |value| read_json::<agentd_domain::Goal>(value, "").is_ok()),
     (Key::COUNTER, |value| read_json::<Vec<u64>>(value, "").is_ok()),
     (Key::ACCEPTED, |value| read_json::<crate::AcceptedMessage>(value, "").is_ok()),

@@ -1,5 +1,6 @@
 //! Lets time do its work now, or tells what it would do.
 
+use agentd_memory::{Memories, Swept, WouldSweep};
 use agentd_proto::v1;
 use tonic::Status;
 
@@ -17,10 +18,12 @@ pub(super) async fn handle(
     if dry_run {
         let at = read::time(until_ms).unwrap_or_else(|| ctx.clock.now());
         let told = ctx.memories.would_sweep(at).await;
-        let (aging, expired) = told.map_err(|error| status::from_memory(&error))?;
+        let WouldSweep { aging, ended, removed } =
+            told.map_err(|error| status::from_memory(&error))?;
         return Ok(v1::SweepMemoriesResponse {
             aged: to_proto::small(aging.len()),
-            expired: to_proto::small(expired),
+            expired: to_proto::small(ended),
+            removed: to_proto::small(removed),
             would_age: aging.iter().take(MAX_TOLD).map(to_proto::memory_edit).collect(),
         });
     }
@@ -28,11 +31,13 @@ pub(super) async fn handle(
         let hint = "leave it out, or set dry_run: time is not made to pass";
         return Err(status::bad_field("until_ms", "it is set without dry_run", hint));
     }
-    let (aged, expired) =
-        changed(ctx, "sweep-memories", async move |memories| memories.sweep().await).await?;
+    // Who asks for it says that the clock is right.
+    let sweep = async move |memories: Memories| memories.sweep_by_hand().await;
+    let Swept { aged, ended, removed, doubt: _ } = changed(ctx, "sweep-memories", sweep).await?;
     Ok(v1::SweepMemoriesResponse {
         aged: to_proto::small(aged),
-        expired: to_proto::small(expired),
+        expired: to_proto::small(ended),
+        removed: to_proto::small(removed),
         would_age: Vec::new(),
     })
 }

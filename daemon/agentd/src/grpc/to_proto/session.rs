@@ -32,6 +32,7 @@ pub(crate) fn record(record: &SessionRecord, attached_clients: u32) -> v1::Sessi
         work_mode,
         further_roots,
         unfinished: _,
+        unextracted_turns: _,
     } = record;
     let status = match status {
         SessionStatus::Idle => v1::SessionStatus::Idle,

@@ -8,6 +8,7 @@ use tracing::Instrument as _;
 
 use super::{Actor, Made};
 use crate::extract::{self, Part};
+use crate::session::Reply;
 use crate::session::decide::{self, Draft};
 
 impl Actor {
@@ -47,9 +48,25 @@ impl Actor {
         self.background.spawn(async { Made::Memories(found.await) }.instrument(span));
     }
 
+    /// Looks for what is to be remembered now, and answers when it is known.
+    pub(super) fn look_on_request(&mut self, reply: Reply<bool>) {
+        let is_enough =
+            self.state.unextracted_turns >= self.deps.config.borrow().extract_turns.max(1);
+        if is_enough {
+            self.look_for_memories();
+        }
+        // A turn or something else may be under way.
+        if is_enough && !self.background.is_empty() && self.looking.is_none() {
+            self.looking = Some(reply);
+        } else {
+            let _left = reply.send(Ok(false));
+        }
+    }
+
     pub(super) async fn on_made(&mut self, made: Made) {
         let mut drafts = self.drafts_of_turn(Vec::new());
         // What is left is looked at as well; what could not be is tried again after the next turn.
+        let is_found = matches!(made, Made::Memories(Some(_)));
         let may_look_again = matches!(made, Made::Memories(Some(_)) | Made::Title(_));
         match made {
             Made::Title(Some(title)) if self.state.wants_title(TitleSource::Model) => {
@@ -62,6 +79,9 @@ impl Actor {
         }
         if let Err(error) = self.record(drafts, Vec::new()).await {
             tracing::warn!(session_id = %self.id, %error, "what was made could not be stored");
+        }
+        if let Some(reply) = self.looking.take() {
+            let _left = reply.send(Ok(is_found));
         }
         if self.running.is_none() && may_look_again {
             self.rest_before_looking();

@@ -66,6 +66,7 @@ impl Actor {
                 let told = self.record(vec![Draft::plain(notice)], Vec::new()).await;
                 let _left = reply.send(told.map(|_seq| ()));
             }
+            Command::LookForMemories { reply } => self.look_on_request(reply),
             Command::Attach { author, reply } => {
                 let joined = self.attach(author);
                 let left = reply.send(joined).is_err();
@@ -247,7 +248,9 @@ pub(super) fn refuse(command: Command, error: impl FnOnce() -> CommandError) {
         | Command::Answer { reply, .. }
         | Command::AnswerApproval { reply, .. }
         | Command::RevokeRule { reply, .. } => reply.send(Err(error())).is_err(),
-        Command::Interrupt { reply, .. } => reply.send(Err(error())).is_err(),
+        Command::Interrupt { reply, .. } | Command::LookForMemories { reply } => {
+            reply.send(Err(error())).is_err()
+        }
         Command::Place { reply } => reply.send(Err(error())).is_err(),
         Command::Resync { reply, .. } | Command::Delete { reply } | Command::Note { reply, .. } => {
             reply.send(Err(error())).is_err()
