@@ -6,11 +6,12 @@ use std::path::PathBuf;
 
 use prost::Message as _;
 
-const FILES: [&str; 17] = [
+const FILES: [&str; 18] = [
     "agentd/v1/access.proto",
     "agentd/v1/action.proto",
     "agentd/v1/admin.proto",
     "agentd/v1/approval.proto",
+    "agentd/v1/context.proto",
     "agentd/v1/diagnostics.proto",
     "agentd/v1/event.proto",
     "agentd/v1/goal.proto",

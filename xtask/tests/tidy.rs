@@ -14,6 +14,7 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "agentd",
         &[
+            "agentd-context",
             "agentd-domain",
             "agentd-engine",
             "agentd-llm",
@@ -28,6 +29,7 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "agentd-engine",
         &[
+            "agentd-context",
             "agentd-domain",
             "agentd-llm",
             "agentd-memory",
@@ -36,6 +38,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "agentd-tools",
         ],
     ),
+    ("agentd-context", &["agentd-domain", "agentd-llm", "agentd-search"]),
     ("agentd-llm", &["agentd-domain"]),
     ("agentd-memory", &["agentd-domain", "agentd-search", "agentd-store"]),
     ("agentd-search", &["agentd-domain"]),

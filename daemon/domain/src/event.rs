@@ -3,12 +3,17 @@
 //! A session is a log of these. They grow by addition only: new kinds, and new fields with
 //! defaults. A record of a kind that this build does not know is kept as [`UnknownEvent`].
 
+mod context;
 mod record;
 
 use serde::de::DeserializeSeed;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
+pub use self::context::{
+    CompactionReason, ContextCompacted, ContextTrimmed, PinsChanged, ProjectDocumentChanged,
+    SeqRange, SummaryLine, SummaryMethod, SummarySection, TrimKind, TrimStep, TurnsRecalled,
+};
 use self::record::{BodyOfKind, Record};
 
 use crate::{
@@ -187,6 +192,10 @@ bodies! {
     QuestionAnswered => "question_answered",
     UsageRecorded => "usage_recorded",
     ContextTrimmed => "context_trimmed",
+    ContextCompacted => "context_compacted",
+    TurnsRecalled => "turns_recalled",
+    PinsChanged => "pins_changed",
+    ProjectDocumentChanged => "project_document_changed",
     Notice => "notice",
     EffortChanged => "effort_changed",
     MessageExpired => "message_expired",
@@ -675,15 +684,6 @@ pub struct UsageRecorded {
     /// What it cost.
     #[serde(default, skip_serializing_if = "Cost::is_nothing")]
     pub cost: Cost,
-}
-
-/// Older turns no longer fit the model's window and are left out of requests. They stay in the log.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ContextTrimmed {
-    /// First event that requests are still made from.
-    pub first_kept_seq: Seq,
-    /// Estimated tokens left out now.
-    pub dropped_tokens: u64,
 }
 
 /// Something that users should know and that changes nothing.

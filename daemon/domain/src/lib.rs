@@ -39,12 +39,14 @@ pub use day::Day;
 pub use effort::{Effort, EffortChoice, EffortError};
 pub use error::{ErrorKind, ErrorReport};
 pub use event::{
-    AssistantMessage, AttemptRestarted, Completeness, ContextTrimmed, DecodeEventError, Delivery,
-    EffortChanged, Event, EventBody, MemoriesExtracted, MemoriesTold, MessageAccepted,
-    MessageExpired, MessageWithdrawn, MessagesDelivered, ModelChanged, Notice, NoticeLevel,
-    PlanChanged, QuestionAnswered, QuestionAsked, SessionCreated, SessionRenamed, TitleSource,
-    TodoListChanged, ToldMemory, ToolCallFinished, ToolCallStarted, TurnCompleted, TurnFailed,
-    TurnInterrupted, TurnResumed, TurnStarted, TurnSuspended, UnknownEvent, UsageRecorded,
+    AssistantMessage, AttemptRestarted, CompactionReason, Completeness, ContextCompacted,
+    ContextTrimmed, DecodeEventError, Delivery, EffortChanged, Event, EventBody, MemoriesExtracted,
+    MemoriesTold, MessageAccepted, MessageExpired, MessageWithdrawn, MessagesDelivered,
+    ModelChanged, Notice, NoticeLevel, PinsChanged, PlanChanged, ProjectDocumentChanged,
+    QuestionAnswered, QuestionAsked, SeqRange, SessionCreated, SessionRenamed, SummaryLine,
+    SummaryMethod, SummarySection, TitleSource, TodoListChanged, ToldMemory, ToolCallFinished,
+    ToolCallStarted, TrimKind, TrimStep, TurnCompleted, TurnFailed, TurnInterrupted, TurnResumed,
+    TurnStarted, TurnSuspended, TurnsRecalled, UnknownEvent, UsageRecorded,
 };
 pub use goal::{Goal, GoalAuthor, GoalContent, GoalDone, GoalError, GoalPriority, GoalScope};
 pub use id::{

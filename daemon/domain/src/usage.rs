@@ -143,11 +143,13 @@ pub enum UsagePurpose {
     Title,
     /// Looking for what is to be remembered.
     Memory,
+    /// Writing the summary that older turns are folded into.
+    Compaction,
 }
 
 impl UsagePurpose {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Turn, Self::Title, Self::Memory];
+    pub const ALL: [Self; 4] = [Self::Turn, Self::Title, Self::Memory, Self::Compaction];
 
     /// The name by which it is stored and shown.
     pub fn as_str(self) -> &'static str {
@@ -155,6 +157,7 @@ impl UsagePurpose {
             Self::Turn => "turn",
             Self::Title => "title",
             Self::Memory => "memory",
+            Self::Compaction => "compaction",
         }
     }
 
@@ -162,7 +165,7 @@ impl UsagePurpose {
     pub fn is_background(self) -> bool {
         match self {
             Self::Turn => false,
-            Self::Title | Self::Memory => true,
+            Self::Title | Self::Memory | Self::Compaction => true,
         }
     }
 }
