@@ -7,6 +7,7 @@
 
 mod approval;
 mod by_hand;
+mod context;
 mod diagnostics;
 mod event;
 mod goal;
@@ -88,6 +89,10 @@ enum_name!(budget_scope, BudgetScope, "BUDGET_SCOPE_");
 enum_name!(memory_priority, MemoryPriority, "MEMORY_PRIORITY_");
 enum_name!(memory_category, MemoryCategory, "MEMORY_CATEGORY_");
 enum_name!(memory_status, MemoryStatus, "MEMORY_STATUS_");
+enum_name!(trim_kind, TrimKind, "TRIM_KIND_");
+enum_name!(compaction_reason, CompactionReason, "COMPACTION_REASON_");
+enum_name!(summary_method, SummaryMethod, "SUMMARY_METHOD_");
+enum_name!(summary_section, SummarySection, "SUMMARY_SECTION_");
 enum_name!(memory_change_kind, MemoryChangeKind, "MEMORY_CHANGE_KIND_");
 enum_name!(session_status, SessionStatus, "SESSION_STATUS_");
 

@@ -6,5 +6,7 @@
 mod measure;
 mod sanitizer;
 
-pub use measure::{human_bytes, human_duration, human_usd, one_line, one_row, relative_time};
+pub use measure::{
+    grouped, human_bytes, human_duration, human_usd, one_line, one_row, relative_time,
+};
 pub use sanitizer::{Sanitizer, sanitize};

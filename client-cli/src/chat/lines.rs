@@ -1,5 +1,7 @@
 //! Events that are one line in a chat and on the stderr of `send`.
 
+mod context;
+
 use std::time::Duration;
 
 use agentd_proto::v1;
@@ -121,13 +123,11 @@ pub(crate) fn notes(event: &v1::Event, me: &str) -> Option<Line> {
                 format!("↻ the answer broke off ({why}); attempt {attempt} begins anew"),
             )
         }
-        Body::ContextTrimmed(trimmed) => line(
-            Tone::Dim,
-            format!(
-                "◆ older turns no longer fit: about {} tokens left out",
-                trimmed.dropped_tokens
-            ),
-        ),
+        Body::ContextTrimmed(trimmed) => line(Tone::Dim, context::trimmed(trimmed)),
+        Body::ContextCompacted(compacted) => line(Tone::Dim, context::compacted(compacted)),
+        Body::TurnsRecalled(recalled) => line(Tone::Dim, context::recalled(recalled)),
+        Body::PinsChanged(changed) => line(Tone::Dim, context::pins(changed, me)),
+        Body::ProjectDocumentChanged(changed) => line(Tone::Dim, context::document(changed)),
         Body::Notice(notice) => {
             let warn = notice.level() == v1::NoticeLevel::Warn;
             let tone = if warn { Tone::Warn } else { Tone::Dim };

@@ -5,6 +5,7 @@ use agentd_proto::v1::event::Body as Wire;
 use serde::Serialize;
 
 use super::approval::{RequestedView, ResolvedView};
+use super::context::{CompactedView, DocumentView, PinsView, RecalledView, TrimmedView};
 use super::plan::PlanView;
 use super::todo::TodoView;
 use super::tool::{CallFinishedView, CallStartedView};
@@ -159,10 +160,11 @@ enum Body<'a> {
         elapsed_ms: u64,
         cost: Option<CostView>,
     },
-    ContextTrimmed {
-        first_kept_seq: u64,
-        dropped_tokens: u64,
-    },
+    ContextTrimmed(TrimmedView),
+    ContextCompacted(CompactedView<'a>),
+    TurnsRecalled(RecalledView<'a>),
+    PinsChanged(PinsView<'a>),
+    ProjectDocumentChanged(DocumentView<'a>),
     Notice {
         level: String,
         text: &'a str,
@@ -363,11 +365,14 @@ impl<'a> From<&'a Wire> for Body<'a> {
                 elapsed_ms: *elapsed_ms,
                 cost: cost.as_ref().map(CostView::from),
             },
-            Wire::ContextTrimmed(v1::ContextTrimmed { first_kept_seq, dropped_tokens }) => {
-                Self::ContextTrimmed {
-                    first_kept_seq: *first_kept_seq,
-                    dropped_tokens: *dropped_tokens,
-                }
+            Wire::ContextTrimmed(trimmed) => Self::ContextTrimmed(TrimmedView::from(trimmed)),
+            Wire::ContextCompacted(compacted) => {
+                Self::ContextCompacted(CompactedView::from(compacted))
+            }
+            Wire::TurnsRecalled(recalled) => Self::TurnsRecalled(RecalledView::from(recalled)),
+            Wire::PinsChanged(changed) => Self::PinsChanged(PinsView::from(changed)),
+            Wire::ProjectDocumentChanged(changed) => {
+                Self::ProjectDocumentChanged(DocumentView::from(changed))
             }
             Wire::Notice(v1::Notice { level, text }) => {
                 Self::Notice { level: super::notice_level(*level), text }

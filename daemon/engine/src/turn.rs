@@ -289,7 +289,7 @@ impl TurnTask {
         }
         let budget = self.budget(model, model.context_tokens);
         if let Some((first_kept_seq, dropped_tokens)) = conversation.trim(budget) {
-            let trimmed = ContextTrimmed { first_kept_seq, dropped_tokens };
+            let trimmed = ContextTrimmed { first_kept_seq, dropped_tokens, steps: Vec::new() };
             self.record_steps(vec![trimmed.into()]).await?;
         }
         let kept = KeptConversation { conversation: conversation.clone(), last };

@@ -76,6 +76,19 @@ pub fn human_duration(duration: Duration) -> String {
     }
 }
 
+/// Returns a number with its digits in groups of three, such as "12,345".
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
 /// Returns a number of bytes in binary units, such as "512 B" or "1.5 KiB".
 pub fn human_bytes(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
@@ -188,6 +201,16 @@ mod tests {
         check(125_000, "2 min 05 s");
         check(7_500_000, "2 h 05 min");
         check(93_600_000, "1 d 02 h");
+    }
+
+    #[test]
+    fn long_numbers_are_grouped() {
+        let check = |number, expect| assert_eq!(grouped(number), expect);
+        check(0, "0");
+        check(999, "999");
+        check(1_000, "1,000");
+        check(12_345_678, "12,345,678");
+        check(u64::MAX, "18,446,744,073,709,551,615");
     }
 
     #[test]

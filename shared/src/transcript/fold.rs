@@ -126,8 +126,21 @@ impl Transcript {
             Body::QuestionAnswered(answered) => self.question_answered(answered),
             Body::UsageRecorded(recorded) => self.usage_recorded(event, recorded),
             Body::ContextTrimmed(trimmed) => {
-                let dropped_tokens = trimmed.dropped_tokens;
-                self.note(event, NoteKind::ContextTrimmed { dropped_tokens })
+                self.note(event, NoteKind::ContextTrimmed { trimmed: trimmed.clone() })
+            }
+            Body::ContextCompacted(compacted) => {
+                self.note(event, NoteKind::ContextCompacted { compacted: compacted.clone() })
+            }
+            Body::TurnsRecalled(recalled) => {
+                self.note(event, NoteKind::TurnsRecalled { recalled: recalled.clone() })
+            }
+            Body::PinsChanged(changed) => {
+                let (pins, by) = (changed.pins.clone(), changed.by.clone());
+                self.note(event, NoteKind::PinsChanged { pins, by });
+                Change::Session
+            }
+            Body::ProjectDocumentChanged(changed) => {
+                self.note(event, NoteKind::ProjectDocumentChanged { changed: changed.clone() })
             }
             Body::Notice(notice) => {
                 let (level, text) = (notice.level(), notice.text.clone());

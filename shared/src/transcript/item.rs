@@ -320,10 +320,32 @@ pub enum NoteKind {
         /// Why the earlier one broke off.
         error: v1::ErrorReport,
     },
-    /// Older turns are left out of requests.
+    /// Older turns are left out of requests, or parts of them.
     ContextTrimmed {
-        /// Estimated tokens left out.
-        dropped_tokens: u64,
+        /// How much, and what.
+        trimmed: v1::ContextTrimmed,
+    },
+    /// The oldest turns were folded into a summary.
+    ContextCompacted {
+        /// Which, and the summary.
+        compacted: v1::ContextCompacted,
+    },
+    /// The model read earlier turns again.
+    TurnsRecalled {
+        /// Which, and what it read.
+        recalled: v1::TurnsRecalled,
+    },
+    /// What the model keeps to whatever is folded is this from now on.
+    PinsChanged {
+        /// All of it.
+        pins: Vec<String>,
+        /// Who changed it.
+        by: Option<v1::Author>,
+    },
+    /// Requests hold a document of the workspace from now on, or no longer.
+    ProjectDocumentChanged {
+        /// Which.
+        changed: v1::ProjectDocumentChanged,
     },
     /// An event that this client does not know.
     Unknown {

@@ -1,5 +1,6 @@
 //! Writing answers. It cannot fail, and a new field or variant does not compile until it is mapped.
 
+mod context;
 mod endpoint;
 mod event;
 mod goal;

@@ -7,8 +7,8 @@ use agentd_domain::{
     ApprovalId, ApprovalRequested, ApprovalResolved, ApprovalScope, Author, ClientMessageId,
     Completeness, Cost, Delivery, Event, EventBody, ItemId, PermissionRule, Plan, Priority,
     QuestionAsked, QuestionId, RuleEffect, RuleScope, Seq, SessionId, SessionRecord, SessionStatus,
-    SuspendReason, TimestampMs, Title, TitleSource, TodoList, ToolCall, ToolEffect, Trial, TurnId,
-    UnfinishedWork, Usage,
+    SummaryMethod, SuspendReason, TimestampMs, Title, TitleSource, TodoList, ToolCall, ToolEffect,
+    Trial, TurnId, UnfinishedWork, Usage,
 };
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +53,22 @@ pub(crate) struct SessionState {
     /// Rules that hold in the session, the oldest first.
     #[serde(default)]
     pub(crate) rules: Vec<PermissionRule>,
+    /// First event of the folded turns that may be recalled word by word. Before anything was folded
+    /// there is none such, and it may be any position up to `context_from`.
+    #[serde(default)]
+    pub(crate) recall_from: Seq,
+    /// The event that the summary of folded turns is from; none: nothing was folded.
+    #[serde(default)]
+    pub(crate) summary: Option<Seq>,
+    /// A model wrote that summary.
+    #[serde(default)]
+    pub(crate) summary_by_model: bool,
+    /// What users want the model to keep to whatever is folded, the oldest first.
+    #[serde(default)]
+    pub(crate) pins: Vec<String>,
+    /// SHA-256 of the workspace's document that requests hold; empty: none.
+    #[serde(default)]
+    pub(crate) project_sha256: String,
 }
 
 /// Resolved approvals that are remembered.
@@ -168,6 +184,11 @@ impl SessionState {
             unextracted_turns: 0,
             resolved: Vec::new(),
             rules: Vec::new(),
+            recall_from: Seq::ZERO,
+            summary: None,
+            summary_by_model: false,
+            pins: Vec::new(),
+            project_sha256: String::new(),
         }
     }
 
@@ -329,7 +350,20 @@ impl SessionState {
                 self.unextracted_turns = extracted.turns_left;
             }
             EventBody::ContextTrimmed(trimmed) => self.context_from = trimmed.first_kept_seq,
+            EventBody::ContextCompacted(compacted) => {
+                self.context_from = compacted.first_kept_seq;
+                self.recall_from = compacted.recall_from_seq;
+                self.summary = Some(event.seq);
+                self.summary_by_model = compacted.method == SummaryMethod::Model;
+            }
+            EventBody::PinsChanged(changed) => self.pins.clone_from(&changed.pins),
+            EventBody::ProjectDocumentChanged(changed) => {
+                self.project_sha256.clone_from(&changed.sha256);
+                // What a repository says is not in the user's words.
+                self.outside_text |= !changed.path.is_empty();
+            }
             EventBody::AttemptRestarted(_)
+            | EventBody::TurnsRecalled(_)
             | EventBody::MemoriesTold(_)
             | EventBody::Notice(_)
             | EventBody::Unknown(_) => {}
@@ -394,6 +428,9 @@ impl SessionState {
                 | EventBody::UsageRecorded(_)
                 | EventBody::MessagesDelivered(_)
                 | EventBody::ContextTrimmed(_)
+                | EventBody::ContextCompacted(_)
+                | EventBody::TurnsRecalled(_)
+                | EventBody::ProjectDocumentChanged(_)
                 | EventBody::TodoListChanged(_)
                 | EventBody::PlanChanged(_)
                 | EventBody::MemoriesTold(_)

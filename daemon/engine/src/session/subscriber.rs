@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agentd_domain::{
-    Author, CallId, Event, EventBody, ItemId, Seq, TimestampMs, floor_char_boundary,
+    Author, CallId, Event, EventBody, ItemId, Seq, SummaryLine, TimestampMs, floor_char_boundary,
 };
 use tokio::sync::Notify;
 
@@ -400,6 +400,16 @@ pub(crate) fn rough_size(event: &Event) -> usize {
         EventBody::ToolCallStarted(started) => SMALL + started.arguments_json.len(),
         EventBody::ToolCallFinished(finished) => {
             SMALL + finished.output.len() + finished.diff.len()
+        }
+        EventBody::ContextCompacted(compacted) => {
+            let pins: usize = compacted.pins.iter().map(String::len).sum();
+            let line = |line: &SummaryLine| SMALL + line.text.len() + 16 * line.from.len();
+            SMALL + pins + compacted.lines.iter().map(line).sum::<usize>()
+        }
+        EventBody::TurnsRecalled(recalled) => SMALL + recalled.text.len(),
+        EventBody::MemoriesTold(told) => SMALL + told.text.len(),
+        EventBody::PinsChanged(changed) => {
+            SMALL + changed.pins.iter().map(String::len).sum::<usize>()
         }
         EventBody::Unknown(unknown) => SMALL + unknown.record_json.len(),
         _ => SMALL,

@@ -285,7 +285,7 @@ impl Log {
             }
             Op::Trim => {
                 let first_kept_seq = self.state.record.last_seq;
-                self.step(ContextTrimmed { first_kept_seq, dropped_tokens: 1 });
+                self.step(ContextTrimmed { first_kept_seq, dropped_tokens: 1, steps: Vec::new() });
             }
             Op::Note => {
                 let level = NoticeLevel::Info;

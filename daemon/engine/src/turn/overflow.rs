@@ -87,7 +87,7 @@ impl TurnTask {
         let budget = self.budget(model, window).min(most);
         let trimmed = conversation.trim(budget);
         if let Some((first_kept_seq, dropped_tokens)) = trimmed {
-            let trimmed = ContextTrimmed { first_kept_seq, dropped_tokens };
+            let trimmed = ContextTrimmed { first_kept_seq, dropped_tokens, steps: Vec::new() };
             self.record_steps(vec![trimmed.into()]).await?;
             self.report(TurnReport::Forget).await?;
         }

@@ -1,19 +1,18 @@
 //! Events.
 
 use agentd_domain::{
-    AssistantMessage, AttemptRestarted, ContextTrimmed, EffortChanged, Event, EventBody,
-    MemoriesExtracted, MemoriesTold, MessageAccepted, MessageExpired, MessageWithdrawn,
-    MessagesDelivered, ModelChanged, Notice, PermissionModeChanged, PermissionRuleRevoked,
-    QuestionAnswered, SessionCreated, SessionRenamed, ToldMemory, TurnCompleted, TurnFailed,
-    TurnInterrupted, TurnResumed, TurnStarted, TurnSuspended, UnknownEvent, UsageRecorded,
-    WorkModeChanged,
+    AssistantMessage, AttemptRestarted, EffortChanged, Event, EventBody, MemoriesExtracted,
+    MemoriesTold, MessageAccepted, MessageExpired, MessageWithdrawn, MessagesDelivered,
+    ModelChanged, Notice, PermissionModeChanged, PermissionRuleRevoked, QuestionAnswered,
+    SessionCreated, SessionRenamed, ToldMemory, TurnCompleted, TurnFailed, TurnInterrupted,
+    TurnResumed, TurnStarted, TurnSuspended, UnknownEvent, UsageRecorded, WorkModeChanged,
 };
 use agentd_engine::{Delta, DeltaSource, Participant};
 use agentd_proto::v1;
 use v1::event::Body;
 
 use super::session::participant;
-use super::{item, permission, plan, todo, tool};
+use super::{context, item, permission, plan, todo, tool};
 
 pub(crate) fn event(event: &Event) -> v1::Event {
     let Event { seq, at, turn_id, body } = event;
@@ -262,11 +261,14 @@ fn body(body: &EventBody) -> Body {
             elapsed_ms: *elapsed_ms,
             cost: Some(item::cost(cost)),
         }),
-        EventBody::ContextTrimmed(ContextTrimmed { first_kept_seq, dropped_tokens }) => {
-            Body::ContextTrimmed(v1::ContextTrimmed {
-                first_kept_seq: first_kept_seq.0,
-                dropped_tokens: *dropped_tokens,
-            })
+        EventBody::ContextTrimmed(trimmed) => Body::ContextTrimmed(context::trimmed(trimmed)),
+        EventBody::ContextCompacted(compacted) => {
+            Body::ContextCompacted(context::compacted(compacted))
+        }
+        EventBody::TurnsRecalled(recalled) => Body::TurnsRecalled(context::recalled(recalled)),
+        EventBody::PinsChanged(changed) => Body::PinsChanged(context::pins(changed)),
+        EventBody::ProjectDocumentChanged(changed) => {
+            Body::ProjectDocumentChanged(context::document(changed))
         }
         EventBody::Notice(Notice { level, text }) => Body::Notice(v1::Notice {
             level: item::notice_level(*level).into(),

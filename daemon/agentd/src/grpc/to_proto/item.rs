@@ -155,6 +155,7 @@ pub(super) fn usage_purpose(purpose: UsagePurpose) -> v1::UsagePurpose {
         UsagePurpose::Turn => v1::UsagePurpose::Turn,
         UsagePurpose::Title => v1::UsagePurpose::Title,
         UsagePurpose::Memory => v1::UsagePurpose::Memory,
+        UsagePurpose::Compaction => v1::UsagePurpose::Compaction,
     }
 }
 

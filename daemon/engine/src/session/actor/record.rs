@@ -65,7 +65,7 @@ impl Actor {
             return Err(error.into());
         }
         self.account.recorded();
-        if events.iter().any(|event| matches!(event.body, EventBody::ContextTrimmed(_))) {
+        if events.iter().any(|event| changes_prefix(&event.body)) {
             self.account.prefix_changes();
         }
         self.marked_unfinished = unfinished;
@@ -259,4 +259,14 @@ impl Actor {
             }
         }
     }
+}
+
+/// True when the next request does not begin as the former one did.
+fn changes_prefix(body: &EventBody) -> bool {
+    matches!(
+        body,
+        EventBody::ContextTrimmed(_)
+            | EventBody::ContextCompacted(_)
+            | EventBody::ProjectDocumentChanged(_)
+    )
 }

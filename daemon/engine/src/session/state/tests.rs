@@ -1,10 +1,13 @@
 use std::collections::BTreeSet;
 
 use agentd_domain::Delivery::{Interrupt, Queue, Steer};
+use agentd_domain::{
+    CompactionReason, ContextCompacted, ContextTrimmed, PinsChanged, ProjectDocumentChanged,
+};
 use proptest::prelude::*;
 
 use super::*;
-use crate::session::test_log::{Log, answer, any_log, fold, item, question, turn};
+use crate::session::test_log::{Log, answer, any_log, author, fold, item, question, turn};
 
 /// What every state must satisfy, checked against the events that led to it.
 fn check_invariants(state: &SessionState, events: &[Event]) {
@@ -136,4 +139,52 @@ fn rounds_that_were_granted_count_no_more() {
     let open = log.state.turn.clone().unwrap();
     assert_eq!((open.rounds, open.rounds_granted_at, open.suspended), (2, 2, None));
     assert_eq!(fold(&log.events), log.state);
+}
+
+#[test]
+fn what_requests_are_made_of_is_known_without_reading_the_log() {
+    let mut log = Log::new();
+    log.step(PinsChanged { pins: vec!["keep to tabs".to_owned()], by: Some(author("ann")) });
+    log.step(ContextTrimmed { first_kept_seq: Seq(2), dropped_tokens: 9, steps: Vec::new() });
+    assert_eq!((log.state.context_from, log.state.summary), (Seq(2), None));
+    let mut compacted = ContextCompacted {
+        first_kept_seq: Seq(3),
+        recall_from_seq: Seq(1),
+        folded_turns: 2,
+        tokens_before: 100,
+        tokens_after: 10,
+        reason: CompactionReason::Asked,
+        method: SummaryMethod::Model,
+        model: "m".to_owned(),
+        prompt: "p".to_owned(),
+        pins: Vec::new(),
+        lines: Vec::new(),
+        untold_turns: 0,
+    };
+    log.step(compacted.clone());
+    let state = &log.state;
+    assert_eq!((state.context_from, state.recall_from), (Seq(3), Seq(1)));
+    assert_eq!((state.summary, state.summary_by_model), (Some(state.record.last_seq), true));
+    assert_eq!(state.pins, ["keep to tabs"]);
+    compacted.method = SummaryMethod::Extract;
+    log.step(compacted);
+    assert_eq!(log.state.summary, Some(log.state.record.last_seq));
+    assert!(!log.state.summary_by_model);
+}
+
+#[test]
+fn a_document_of_the_workspace_is_not_in_the_users_words() {
+    let document = |path: &str, sha256: &str| ProjectDocumentChanged {
+        path: path.to_owned(),
+        sha256: sha256.to_owned(),
+        bytes: 10,
+        is_cut: false,
+    };
+    let mut log = Log::new();
+    log.step(document("", ""));
+    assert!(!log.state.outside_text);
+    log.step(document("AGENTS.md", "abc"));
+    assert_eq!((log.state.project_sha256.as_str(), log.state.outside_text), ("abc", true));
+    log.step(document("", ""));
+    assert_eq!((log.state.project_sha256.as_str(), log.state.outside_text), ("", true));
 }
