@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use prost::Message as _;
 
-const FILES: [&str; 18] = [
+const FILES: [&str; 19] = [
     "agentd/v1/access.proto",
     "agentd/v1/action.proto",
     "agentd/v1/admin.proto",
@@ -20,6 +20,7 @@ const FILES: [&str; 18] = [
     "agentd/v1/permission.proto",
     "agentd/v1/rule.proto",
     "agentd/v1/sandbox.proto",
+    "agentd/v1/search.proto",
     "agentd/v1/session.proto",
     "agentd/v1/stream.proto",
     "agentd/v1/tool.proto",

@@ -30,6 +30,7 @@ mod queue;
 mod rows;
 mod running;
 mod screen;
+mod search;
 mod slash;
 mod stream_text;
 pub(crate) mod terminal;

@@ -22,6 +22,7 @@ use crate::command::memory::MemoryCommand;
 use crate::command::models::ModelsArgs;
 use crate::command::permissions::PermissionsCommand;
 use crate::command::sandbox::SandboxArgs;
+use crate::command::search::SearchArgs;
 use crate::command::send::SendArgs;
 use crate::command::service::ServiceCommand;
 use crate::command::sessions::SessionsCommand;
@@ -153,6 +154,17 @@ Examples:
     /// List, show, rename, delete, copy, export and import sessions
     #[command(subcommand)]
     Sessions(SessionsCommand),
+    /// Find what was said in all sessions
+    #[command(after_help = "\
+Messages of users and answers are found by their words, in any script, the
+best first; what is said next to them counts, too. Each has the beginning of
+its session's id and its number there. Copies of a message are shown once.
+
+Examples:
+  agentctl search where is the staging database
+  agentctl search --since 7d --role user deploy
+  agentctl search --json 数据库 | jq -r '.messages[].snippet'")]
+    Search(SearchArgs),
     /// List and answer calls that wait until somebody says whether they may run
     #[command(subcommand)]
     #[command(after_help = "\
@@ -389,6 +401,10 @@ mod tests {
         check("agentctl memory forget 6FAV01XY --erase --yes", true);
         check("agentctl memory decay --within 30d", false);
         check("agentctl memory decay --dry-run --within 30d", true);
+        check("agentctl search where is it --since 7d --role user --limit 5", true);
+        check("agentctl search", false);
+        check("agentctl search x --since soon", false);
+        check("agentctl search x --limit 101", false);
         check("agentctl completions fish", true);
     }
 

@@ -16,6 +16,7 @@ pub(crate) mod models;
 pub(crate) mod permissions;
 mod reload;
 pub(crate) mod sandbox;
+pub(crate) mod search;
 pub(crate) mod send;
 pub(crate) mod service;
 pub(crate) mod sessions;
@@ -53,6 +54,7 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Chat(args) => Box::pin(chat::run(&args, &app)).await,
         Command::Send(args) => Box::pin(send::run(&args, &app)).await,
         Command::Attach(args) => Box::pin(attach::run(&args, &app)).await,
+        Command::Search(args) => search::run(&args, &app).await,
         Command::Sessions(command) => Box::pin(sessions::run(&command, &app)).await,
         Command::Approvals(command) => approvals::run(&command, &app).await,
         Command::Permissions(command) => permissions::run(&command, &app).await,
@@ -94,6 +96,7 @@ fn about_broken_config(command: &Command) -> BrokenConfig {
         Command::Chat(_)
         | Command::Send(_)
         | Command::Attach(_)
+        | Command::Search(_)
         | Command::Sessions(_)
         | Command::Approvals(_)
         | Command::Permissions(_)

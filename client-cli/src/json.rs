@@ -16,6 +16,7 @@ mod model;
 mod plan;
 mod rule;
 mod sandbox;
+mod search;
 mod session;
 mod status;
 mod todo;
@@ -35,6 +36,7 @@ pub(crate) use memory::{
 pub(crate) use model::ModelsView;
 pub(crate) use rule::RuleView;
 pub(crate) use sandbox::{PromiseView, SandboxView};
+pub(crate) use search::SearchView;
 pub(crate) use session::{DetailView, SessionView};
 pub(crate) use status::{StatusView, VersionView};
 pub(crate) use usage::{UsageReportView, UsageRowView};
@@ -57,6 +59,7 @@ macro_rules! enum_name {
 }
 
 enum_name!(title_source, TitleSource, "TITLE_SOURCE_");
+enum_name!(speaker, Speaker, "SPEAKER_");
 enum_name!(delivery, Delivery, "DELIVERY_");
 enum_name!(priority, Priority, "PRIORITY_");
 enum_name!(effort, Effort, "EFFORT_");

@@ -12,6 +12,7 @@ use agentd_proto::v1::memory_service_client::MemoryServiceClient;
 use agentd_proto::v1::model_service_client::ModelServiceClient;
 use agentd_proto::v1::permission_service_client::PermissionServiceClient;
 use agentd_proto::v1::sandbox_service_client::SandboxServiceClient;
+use agentd_proto::v1::search_service_client::SearchServiceClient;
 use agentd_proto::v1::session_service_client::SessionServiceClient;
 use agentd_proto::v1::tool_service_client::ToolServiceClient;
 use agentd_proto::v1::turn_service_client::TurnServiceClient;
@@ -106,6 +107,11 @@ impl Client {
         PermissionServiceClient::new(self.commands.clone())
             .max_decoding_message_size(MAX_MESSAGE_BYTES)
             .max_encoding_message_size(MAX_MESSAGE_BYTES)
+    }
+
+    /// What was said in all sessions.
+    pub fn search(&self) -> SearchServiceClient<CommandChannel> {
+        SearchServiceClient::new(self.commands.clone())
     }
 
     /// Goals beyond one session.

@@ -289,6 +289,7 @@ impl Conversation<'_> {
                 let plan = plan::plan(&detail.plan.unwrap_or_default());
                 self.say(plan.lines().map(str::to_owned).collect());
             }
+            SlashCommand::Search => self.search(argument).await?,
             SlashCommand::Memories => self.show_memories(argument).await?,
             SlashCommand::Tools => self.show_tools(argument).await?,
             SlashCommand::Diff => self.show_changes().await?,

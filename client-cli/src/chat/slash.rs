@@ -9,6 +9,8 @@ pub(crate) enum SlashCommand {
     New,
     /// Lists sessions.
     Sessions,
+    /// Finds what was said.
+    Search,
     /// Goes to another session.
     Switch,
     /// Shows or sets the title.
@@ -146,6 +148,13 @@ pub(crate) const TABLE: &[Entry] = &[
     entry(SlashCommand::Help, &["help", "?"], "", "show commands and keys", Completes::Nothing),
     entry(SlashCommand::New, &["new"], "", "begin a new session", Completes::Nothing),
     entry(SlashCommand::Sessions, &["sessions", "list"], "", "list sessions", Completes::Nothing),
+    entry(
+        SlashCommand::Search,
+        &["search", "find"],
+        "QUESTION",
+        "find what was said in all sessions",
+        Completes::Nothing,
+    ),
     entry(
         SlashCommand::Switch,
         &["switch", "attach"],

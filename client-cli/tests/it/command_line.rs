@@ -56,6 +56,7 @@ fn help_of_each_command_is_stable() {
         "token create",
         "usage",
         "memory",
+        "search",
         "memory add",
     ] {
         let output = run(&format!("{command} --help"));

@@ -12,6 +12,7 @@ mod plans;
 mod remote;
 mod sandbox;
 mod scripts;
+mod search;
 mod service;
 mod tools;
 mod two_terminals;

@@ -12,6 +12,7 @@ mod permission;
 mod roles;
 mod sandbox;
 mod schema;
+mod search;
 mod submit;
 mod template;
 mod tools;
@@ -29,6 +30,7 @@ pub use schema::{
     Config, DaemonConfig, LogConfig, LogFormat, MetricsConfig, ProviderConfig, ProviderKind,
     RemoteConfig, ResumeSetting, SessionConfig, SocketAccess, StoreConfig, TitleSetting,
 };
+pub use search::HistorySearchConfig;
 pub use submit::SubmitConfig;
 pub use template::TEMPLATE;
 pub use tools::{EngineSetting, FetchConfig, SearchConfig, ToolsConfig};

@@ -19,6 +19,7 @@ mod peer;
 mod permission;
 mod sandbox;
 mod scopes;
+mod search;
 mod serve;
 mod session;
 pub(crate) mod status;

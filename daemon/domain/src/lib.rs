@@ -12,6 +12,7 @@ mod effort;
 mod error;
 mod event;
 mod goal;
+mod history;
 mod id;
 mod memory;
 mod named;
@@ -49,6 +50,7 @@ pub use event::{
     TurnStarted, TurnSuspended, TurnsRecalled, UnknownEvent, UsageRecorded,
 };
 pub use goal::{Goal, GoalAuthor, GoalContent, GoalDone, GoalError, GoalPriority, GoalScope};
+pub use history::{HistoryAnswer, HistoryExtent, HistoryHit, HistoryQuery, Speaker};
 pub use id::{
     ApprovalId, CallId, ClientMessageId, IdError, ItemId, MemoryChangeId, MemoryId, QuestionId,
     Seq, SessionId, TurnId,

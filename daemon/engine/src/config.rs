@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use agentd_domain::{PermissionMode, PermissionRule};
 
+use crate::history::HistoryLimits;
 use crate::turn::FailureLimits;
 use crate::usage::Budget;
 
@@ -73,6 +74,8 @@ pub struct EngineConfig {
     pub rules: Arc<[PermissionRule]>,
     /// How long a call waits until somebody says whether it may run.
     pub approval_timeout: Duration,
+    /// How much of what was said is held in memory to be searched.
+    pub history: HistoryLimits,
 }
 
 impl Default for EngineConfig {
@@ -99,6 +102,7 @@ impl Default for EngineConfig {
             permission_mode: PermissionMode::Ask,
             rules: Arc::default(),
             approval_timeout: Duration::from_secs(600),
+            history: HistoryLimits::default(),
         }
     }
 }

@@ -436,6 +436,7 @@ impl<'a> CopyBuilder<'a> {
         writes.push(Write::PutSession(self.state.record));
         writes.push(Write::ClearUnfinished(id));
         self.engine.deps().store.commit(Batch::from(writes)).await?;
+        self.engine.deps().history.is_new(id);
         Ok(())
     }
 

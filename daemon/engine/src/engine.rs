@@ -22,6 +22,7 @@ use crate::by_hand::Hands;
 use crate::config::{AutoResume, EngineConfig};
 use crate::error::CommandError;
 use crate::goals::GoalBook;
+use crate::history::History;
 use crate::model::ModelSource;
 use crate::roots;
 use crate::rules::RuleBook;
@@ -154,6 +155,7 @@ impl Engine {
             slow_turns: SlowTurnTally::default(),
             rules: RuleBook::default(),
             goals: GoalBook::default(),
+            history: History::default(),
         });
         let inner = Inner {
             deps,

@@ -90,6 +90,17 @@ pub enum CommandError {
         /// Most bytes allowed.
         max: usize,
     },
+    /// The question has nothing to look for.
+    #[error("the question has no word to look for")]
+    EmptyQuestion,
+    /// The question is too long.
+    #[error("the question has {bytes} bytes; at most {max} are allowed")]
+    QuestionTooLong {
+        /// Bytes of the question.
+        bytes: usize,
+        /// Most bytes allowed.
+        max: usize,
+    },
     /// The message is empty.
     #[error("the message has no text")]
     EmptyMessage,
@@ -207,6 +218,8 @@ impl CommandError {
             | Self::Goal(_)
             | Self::DenialScope
             | Self::ReasonTooLong { .. }
+            | Self::EmptyQuestion
+            | Self::QuestionTooLong { .. }
             | Self::EmptyMessage
             | Self::MessageTooLong { .. }
             | Self::Title(_)
@@ -243,6 +256,7 @@ impl CommandError {
             Self::Goal(GoalError::Empty | GoalError::TooLong { .. }) => Some("content"),
             Self::ReasonTooLong { .. } => Some("reason"),
             Self::NotAChoice { .. } => Some("choice"),
+            Self::EmptyQuestion | Self::QuestionTooLong { .. } => Some("question"),
             Self::EmptyMessage | Self::MessageTooLong { .. } => Some("text"),
             Self::Title(_) => Some("title"),
             Self::ModelName { .. } => Some("model"),
@@ -285,9 +299,10 @@ impl CommandError {
             Self::Goal(GoalError::Priority { .. }) => "give 1 (first), 2 or 3 (last)",
             Self::Goal(GoalError::Empty) => "say what is to be reached",
             Self::TooManyGoals { .. } => "drop some with `agentctl goals drop`",
-            Self::ReasonTooLong { .. } | Self::Goal(GoalError::TooLong { .. }) => {
-                "say it in fewer words"
-            }
+            Self::ReasonTooLong { .. }
+            | Self::QuestionTooLong { .. }
+            | Self::Goal(GoalError::TooLong { .. }) => "say it in fewer words",
+            Self::EmptyQuestion => "name a word that was said",
             Self::NotAChoice { .. } => "answer with one of the choices, as it is written",
             Self::EmptyMessage => "write something other than white space",
             Self::MessageTooLong { .. } => {

@@ -8,6 +8,9 @@
 //! the sentences of `agentd_search::probe_documents`, then `probe_queries`), each the vectors of the texts
 //! in their order, of length 1, as little-endian numbers of 32 bits. Sets that are there are ranked by
 //! words and vectors together, too.
+//!
+//! A set whose `meta` tells sessions and speakers is measured a second time as the turns that it consists
+//! of, and a third time without pairs of words, as chats are searched.
 
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark prints times")]
 
@@ -16,7 +19,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use agentd_search::{Document, Fusion, Index, Question, Scales, model_weight, probe_documents};
+use agentd_search::{
+    ChatTurn, Document, Fusion, Index, Question, Scales, model_weight, names, probe_documents,
+    with_neighbours,
+};
 use serde_json::Value;
 
 /// Ranked ids that are written.
@@ -58,20 +64,8 @@ fn measure(
 ) -> Result<(), Box<dyn std::error::Error>> {
     let name = set.file_name().unwrap_or_default().to_string_lossy();
     let docs = lines(&set.join("docs.jsonl"))?;
-    let mut index = Index::default();
-    for (key, doc) in docs.iter().enumerate() {
-        let meta = &doc["meta"];
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let (body, caption) = (text(&doc["text"]), text(&meta["image_caption"]));
-        let speaker = text(&meta["speaker"]);
-        let date = in_words(meta["time"].as_str().unwrap_or_default());
-        let parts = &[body.as_str(), caption.as_str()];
-        index.insert(key, Document { parts, labels: &[&speaker], date: &date });
-    }
-    let mut by_scope: BTreeMap<&str, HashSet<usize>> = BTreeMap::new();
-    for (key, doc) in docs.iter().enumerate() {
-        by_scope.entry(doc["scope"].as_str().unwrap_or_default()).or_default().insert(key);
-    }
+    let index = filled(Index::default(), &docs);
+    let by_scope = by_scope(&docs);
     let queries = lines(&set.join("queries.dev.jsonl"))?;
     let (mut gain, mut recall, mut times) = (0.0, 0.0, Vec::new());
     let (mut hybrid_gain, mut hybrid_recall) = (0.0, 0.0);
@@ -128,7 +122,113 @@ fn measure(
         print!(" {:>15.4} {:>8.4}", hybrid_gain / all, hybrid_recall / all);
     }
     println!();
+    if let Some(sessions) = Sessions::of(&docs) {
+        sessions.measure(&filled(Index::default(), &docs), &docs, &queries, "  turns")?;
+        sessions.measure(&filled(Index::without_pairs(), &docs), &docs, &queries, "  no pairs")?;
+    }
     Ok(())
+}
+
+fn filled(mut index: Index<usize>, docs: &[Value]) -> Index<usize> {
+    for (key, doc) in docs.iter().enumerate() {
+        let meta = &doc["meta"];
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let (body, caption) = (text(&doc["text"]), text(&meta["image_caption"]));
+        let speaker = text(&meta["speaker"]);
+        let date = in_words(meta["time"].as_str().unwrap_or_default());
+        let parts = &[body.as_str(), caption.as_str()];
+        index.insert(key, Document { parts, labels: &[&speaker], date: &date });
+    }
+    index
+}
+
+fn by_scope(docs: &[Value]) -> BTreeMap<&str, HashSet<usize>> {
+    let mut by_scope: BTreeMap<&str, HashSet<usize>> = BTreeMap::new();
+    for (key, doc) in docs.iter().enumerate() {
+        by_scope.entry(doc["scope"].as_str().unwrap_or_default()).or_default().insert(key);
+    }
+    by_scope
+}
+
+/// The turns of each session in their order, where a set tells who said them.
+struct Sessions<'a> {
+    turns: Vec<Vec<usize>>,
+    speakers: Vec<&'a str>,
+}
+
+impl<'a> Sessions<'a> {
+    fn of(docs: &'a [Value]) -> Option<Self> {
+        let mut turns: BTreeMap<(&str, u64), Vec<usize>> = BTreeMap::new();
+        let mut speakers = Vec::new();
+        for (key, doc) in docs.iter().enumerate() {
+            let scope = doc.get("scope")?.as_str()?;
+            let session = doc.pointer("/meta/session")?.as_u64()?;
+            speakers.push(doc.pointer("/meta/speaker")?.as_str()?);
+            turns.entry((scope, session)).or_default().push(key);
+        }
+        Some(Self { turns: turns.into_values().collect(), speakers })
+    }
+
+    fn measure(
+        &self,
+        index: &Index<usize>,
+        docs: &[Value],
+        queries: &[Value],
+        name: &str,
+    ) -> Result<(), Box<dyn std::error::Error>> {
+        let by_scope = by_scope(docs);
+        let (mut gain, mut recall, mut times) = (0.0, 0.0, Vec::new());
+        for query in queries {
+            let text = query["text"].as_str().unwrap_or_default();
+            let Some(scope) = by_scope.get(query["scope"].as_str().unwrap_or_default()) else {
+                continue;
+            };
+            let begin = Instant::now();
+            let found = self.search(index, text, scope);
+            times.push(begin.elapsed());
+            let ranked: Vec<&str> =
+                found.iter().filter_map(|key| docs.get(*key)?["id"].as_str()).collect();
+            let (query_gain, query_recall) = score(query, &ranked);
+            gain += query_gain;
+            recall += query_recall;
+        }
+        times.sort_unstable();
+        let median = times.get(times.len() / 2).copied().unwrap_or_default();
+        let all = f64::from(u32::try_from(queries.len().max(1))?);
+        println!(
+            "{name:14} {:>7} {:>9} {:>8.4} {:>8.4} {:>6.2} ms",
+            docs.len(),
+            queries.len(),
+            gain / all,
+            recall / all,
+            median.as_secs_f64() * 1000.0
+        );
+        Ok(())
+    }
+
+    /// The best keys, with what their neighbours give them.
+    fn search(&self, index: &Index<usize>, text: &str, wanted: &HashSet<usize>) -> Vec<usize> {
+        let mut scores: HashMap<usize, f32> = HashMap::new();
+        let question = Question(&[(1.0, text)]);
+        let is_wanted = |key| wanted.contains(&key);
+        index.score(question, is_wanted, |hit| {
+            scores.insert(hit.key, hit.score);
+        });
+        let mut named: HashMap<&str, bool> = HashMap::new();
+        let mut ranked: Vec<(usize, f32)> = Vec::new();
+        for turns in &self.turns {
+            let given = turns.iter().map(|key| {
+                let name = self.speakers.get(*key).copied().unwrap_or_default();
+                let is_named = *named.entry(name).or_insert_with(|| names(text, name));
+                ChatTurn { score: scores.get(key).copied().unwrap_or(0.0), is_named }
+            });
+            let given: Vec<ChatTurn> = given.collect();
+            ranked.extend(turns.iter().copied().zip(with_neighbours(&given)));
+        }
+        ranked.retain(|(_key, score)| *score > 0.0);
+        ranked.sort_by(|(x, a), (y, b)| b.total_cmp(a).then(x.cmp(y)));
+        ranked.into_iter().take(WRITTEN).map(|(key, _score)| key).collect()
+    }
 }
 
 /// What a model makes of a set.

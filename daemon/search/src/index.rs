@@ -42,7 +42,7 @@ pub struct Hit<K> {
 #[derive(Debug)]
 pub struct Index<K> {
     /// The number of each known term.
-    numbers: HashMap<(Stream, Box<str>), usize>,
+    numbers: HashMap<(Stream, Box<str>), Number>,
     /// By the number of the term: its stream, and the texts that have it.
     terms: Vec<Term>,
     slots: Vec<Option<Entry<K>>>,
@@ -51,6 +51,8 @@ pub struct Index<K> {
     dated: usize,
     /// Words of all texts.
     words: f64,
+    /// Pairs of neighbouring words are terms, too.
+    with_pairs: bool,
 }
 
 #[derive(Debug)]
@@ -72,8 +74,11 @@ struct Entry<K> {
     is_dated: bool,
     words: f32,
     /// Its terms by their numbers, each once, with their shares.
-    terms: Vec<(usize, f32)>,
+    terms: Box<[(Number, f32)]>,
 }
+
+/// The place of a term in [`Index::terms`]. Half the bytes of a `usize`: most of an index are these.
+type Number = u32;
 
 /// Empty slots that are borne before the index is made anew.
 const SPARE_SLOTS: usize = 1024;
@@ -91,11 +96,18 @@ impl<K> Default for Index<K> {
             by_key: HashMap::new(),
             dated: 0,
             words: 0.0,
+            with_pairs: true,
         }
     }
 }
 
 impl<K> Index<K> {
+    /// An index without pairs of neighbouring words. Nearly every pair is a term of its own, so that
+    /// it takes a third of the memory; it finds a little less well (docs/BENCHMARKS.md).
+    pub fn without_pairs() -> Self {
+        Self { with_pairs: false, ..Self::default() }
+    }
+
     /// Texts that it holds.
     pub fn len(&self) -> usize {
         self.by_key.len()
@@ -122,26 +134,31 @@ impl<K: Copy + Eq + Hash> Index<K> {
         self.remove(key);
         let Ok(slot) = u32::try_from(self.slots.len()) else { return };
         let mut length = 0.0;
-        let mut counts: HashMap<usize, f32> = HashMap::new();
+        let mut counts: HashMap<Number, f32> = HashMap::new();
         for part in document.parts {
             let Terms { terms, length: more } = words::terms(part);
             length += more;
             for (stream, term) in terms {
-                *counts.entry(self.number(stream, term)).or_default() += 1.0;
+                if stream == Stream::WordPair && !self.with_pairs {
+                    continue;
+                }
+                let Some(number) = self.number(stream, term) else { continue };
+                *counts.entry(number).or_default() += 1.0;
             }
         }
         for label in document.labels.iter().copied().chain([document.date]) {
             let terms = words::terms(label).terms.into_iter();
             for (stream, term) in terms.filter(|(stream, _)| *stream != Stream::WordPair) {
-                *counts.entry(self.number(stream, term)).or_default() += 1.0;
+                let Some(number) = self.number(stream, term) else { continue };
+                *counts.entry(number).or_default() += 1.0;
             }
         }
         let full = FIRST + PER_WORD * length;
-        let mut terms: Vec<(usize, f32)> =
+        let mut terms: Box<[(Number, f32)]> =
             counts.into_iter().map(|(term, count)| (term, count / (count + full))).collect();
         terms.sort_unstable_by_key(|(term, _share)| *term);
         for (term, share) in &terms {
-            if let Some(term) = self.terms.get_mut(*term) {
+            if let Some(term) = self.terms.get_mut(*term as usize) {
                 term.postings.push(Posting { slot, share: *share });
             }
         }
@@ -152,13 +169,14 @@ impl<K: Copy + Eq + Hash> Index<K> {
         self.slots.push(Some(Entry { key, is_dated, words: length, terms }));
     }
 
-    fn number(&mut self, stream: Stream, term: String) -> usize {
-        let next = self.terms.len();
+    /// None when there are more terms than can be counted.
+    fn number(&mut self, stream: Stream, term: String) -> Option<Number> {
+        let next = Number::try_from(self.terms.len()).ok()?;
         let number = *self.numbers.entry((stream, term.into())).or_insert(next);
         if number == next {
             self.terms.push(Term { stream, postings: Vec::new() });
         }
-        number
+        Some(number)
     }
 
     /// Takes a text out, if it is there.
@@ -168,7 +186,7 @@ impl<K: Copy + Eq + Hash> Index<K> {
         self.dated -= usize::from(entry.is_dated);
         self.words -= f64::from(entry.words);
         for (term, _share) in entry.terms {
-            if let Some(Term { postings, .. }) = self.terms.get_mut(term)
+            if let Some(Term { postings, .. }) = self.terms.get_mut(term as usize)
                 && let Ok(at) = postings.binary_search_by_key(&slot, |it| it.slot as usize)
             {
                 postings.remove(at);
@@ -190,22 +208,23 @@ impl<K: Copy + Eq + Hash> Index<K> {
                 self.slots.push(Some(entry));
             }
         }
-        let mut numbers = vec![usize::MAX; self.terms.len()];
+        let mut numbers = vec![Number::MAX; self.terms.len()];
         let mut kept = Vec::new();
         for (old, mut term) in std::mem::take(&mut self.terms).into_iter().enumerate() {
             for posting in &mut term.postings {
                 posting.slot = moved.get(posting.slot as usize).copied().unwrap_or(u32::MAX);
             }
             if let (false, Some(number)) = (term.postings.is_empty(), numbers.get_mut(old)) {
-                *number = kept.len();
+                // There are no more than before.
+                *number = Number::try_from(kept.len()).unwrap_or(Number::MAX);
                 kept.push(term);
             }
         }
         self.terms = kept;
-        let new = |old: usize| numbers.get(old).copied().unwrap_or(usize::MAX);
+        let new = |old: Number| numbers.get(old as usize).copied().unwrap_or(Number::MAX);
         self.numbers.retain(|_term, number| {
             *number = new(*number);
-            *number != usize::MAX
+            *number != Number::MAX
         });
         self.numbers.shrink_to_fit();
         for entry in self.slots.iter_mut().flatten() {

@@ -6,10 +6,14 @@
 
 mod fusion;
 mod index;
+mod neighbours;
 mod probe;
+mod snippet;
 mod words;
 
 pub use fusion::{Fusion, model_weight};
 pub use index::{Document, Hit, Index, Question};
+pub use neighbours::{ChatTurn, names, with_neighbours};
 pub use probe::{Scale, Scales, probe_documents, probe_queries};
+pub use snippet::snippet;
 pub use words::{has_negation, has_words, keywords, stems};

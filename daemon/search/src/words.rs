@@ -115,6 +115,31 @@ pub fn stems(text: &str) -> BTreeSet<String> {
     terms.filter(|(stream, _)| is_wanted(*stream)).map(|(_, term)| term).collect()
 }
 
+/// Words by which a question's places in a text are found: [`stems`], and characters that stand alone.
+pub(crate) fn marks(question: &str) -> BTreeSet<String> {
+    let question = normal(question);
+    runs(&question).flat_map(|run| marks_of(&run)).map(|(_at, _length, mark)| mark).collect()
+}
+
+/// The same of a run as it is written: from which byte, how many bytes, and the word.
+pub(crate) fn marks_of(run: &Run<'_>) -> Vec<(usize, usize, String)> {
+    match run {
+        Run::Word(word) => {
+            let stem = stem(&normal(word));
+            stem.map(|stem| (0, word.len(), stem)).into_iter().collect()
+        }
+        Run::Han(run) => {
+            let starts: Vec<usize> = run.char_indices().map(|(at, _)| at).collect();
+            let width = starts.len().min(2);
+            let all = starts.into_iter().zip(parts(run, width));
+            let saying = all.filter(|(_at, part)| {
+                !stop::is_chinese(part) && !part.chars().all(stop::is_character)
+            });
+            saying.map(|(at, part)| (at, part.len(), normal(part).into_owned())).collect()
+        }
+    }
+}
+
 /// True when a text asks for a time: "when" is among its first two words.
 pub(crate) fn asks_when(text: &str) -> bool {
     let text = normal(text);
@@ -188,7 +213,7 @@ fn normal(text: &str) -> Cow<'_, str> {
 }
 
 /// A piece of a text.
-enum Run<'a> {
+pub(crate) enum Run<'a> {
     Han(&'a str),
     Word(&'a str),
 }
@@ -198,7 +223,7 @@ fn is_han(c: char) -> bool {
 }
 
 /// Runs of Han characters, and of letters and digits with apostrophes in them.
-fn runs(text: &str) -> impl Iterator<Item = Run<'_>> {
+pub(crate) fn runs(text: &str) -> impl Iterator<Item = Run<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let start = rest.find(char::is_alphanumeric)?;

@@ -12,6 +12,7 @@ use super::otel::OtelConfig;
 use super::permission::PermissionConfig;
 use super::roles::{Endpoints, OwnModels, RolesConfig};
 use super::sandbox::SandboxConfig;
+use super::search::HistorySearchConfig;
 use super::submit::SubmitConfig;
 use super::tools::ToolsConfig;
 
@@ -53,6 +54,8 @@ pub struct Config {
     pub tools: ToolsConfig,
     /// What is remembered.
     pub memory: MemorySettings,
+    /// How much of what was said is searched.
+    pub search: HistorySearchConfig,
 }
 
 /// `[provider]`: which model answers.
@@ -527,6 +530,7 @@ impl Config {
         self.sandbox.check()?;
         self.tools.check()?;
         self.memory.check()?;
+        self.search.check()?;
         self.provider.check("provider")?;
         self.check_roles()
     }
@@ -568,6 +572,7 @@ impl Config {
                 .filter(|after_ms| *after_ms > 0)
                 .map(Duration::from_millis),
             extract_turns: u32::try_from(self.memory.extract_turns).unwrap_or(u32::MAX),
+            history: self.search.history(),
             ..EngineConfig::default()
         }
     }

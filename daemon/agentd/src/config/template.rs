@@ -177,6 +177,11 @@ pub const TEMPLATE: &str = r#"# agentd and its clients. Every key may be left ou
 #min_low = 1
 #max_bytes = 8192
 
+[search]                  # of what was said, by `agentctl search` and history_query
+#max_messages = 200000    # the newest of all sessions are searched
+#max_text_bytes = 67108864  # of them together; their index takes about three times as much memory
+#idle_unload_ms = 3600000 # what nobody has searched for so long leaves memory, and is read anew when it is asked for
+
 [store]
 #cache_bytes = 8388608
 #fsync = true             # also survive a power cut

@@ -38,6 +38,7 @@ const SCOPES: &[(&str, Scope)] = &[
     ("/agentd.v1.EventService/ListEvents", Scope::Read),
     // One's own place in a session.
     ("/agentd.v1.EventService/SetReadCursor", Scope::Read),
+    ("/agentd.v1.SearchService/SearchMessages", Scope::Read),
     ("/agentd.v1.UsageService/GetUsage", Scope::Read),
     ("/agentd.v1.ModelService/ListModels", Scope::Read),
     ("/agentd.v1.MemoryService/ListMemories", Scope::Read),

@@ -60,6 +60,7 @@ impl Services {
         use v1::model_service_server::ModelServiceServer;
         use v1::permission_service_server::PermissionServiceServer;
         use v1::sandbox_service_server::SandboxServiceServer;
+        use v1::search_service_server::SearchServiceServer;
         use v1::session_service_server::SessionServiceServer;
         use v1::tool_service_server::ToolServiceServer;
         use v1::turn_service_server::TurnServiceServer;
@@ -81,6 +82,7 @@ impl Services {
             .add_service(bounded!(ModelServiceServer::new(service.clone())))
             .add_service(bounded!(AccessServiceServer::new(service.clone())))
             .add_service(bounded!(SandboxServiceServer::new(service.clone())))
+            .add_service(bounded!(SearchServiceServer::new(service.clone())))
             .add_service(bounded!(UsageServiceServer::new(service.clone())))
             .add_service(bounded!(AdminServiceServer::new(service)))
             .add_service(health_service);

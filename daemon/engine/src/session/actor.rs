@@ -40,6 +40,7 @@ use super::{Command, Gauges, Reply, decide, load};
 use crate::config::{AutoResume, EngineConfig};
 use crate::error::CommandError;
 use crate::goals::GoalBook;
+use crate::history::History;
 use crate::model::ModelSource;
 use crate::rules::RuleBook;
 use crate::slots::{Ticket, TurnSlots};
@@ -79,6 +80,8 @@ pub(crate) struct SessionDeps {
     pub(crate) rules: RuleBook,
     /// Goals of users and workspaces.
     pub(crate) goals: GoalBook,
+    /// What was said, to be searched.
+    pub(crate) history: History,
 }
 
 impl SessionDeps {

@@ -16,6 +16,7 @@ mod failures;
 mod faults;
 mod goals;
 mod histories;
+mod history;
 mod input;
 mod lifecycle;
 mod memories;

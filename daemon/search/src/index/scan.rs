@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use super::{Entry, Hit, Index, Question, Term};
+use super::{Entry, Hit, Index, Number, Question, Term};
 use crate::words::{self, Stream};
 
 /// A term that is asked for more often counts by this power of how often.
@@ -26,7 +26,7 @@ const COMMON: f32 = 0.3;
 const MOST: f32 = 0.5;
 
 /// Terms by their numbers, and how much each is asked for.
-type Weights = Vec<(usize, f32)>;
+type Weights = Vec<(Number, f32)>;
 
 impl<K: Copy + Eq + Hash + Ord> Index<K> {
     /// The wanted texts that have a term of the question, at most `most`: the best first, of equals the
@@ -91,7 +91,7 @@ impl<K: Copy + Eq + Hash + Ord> Index<K> {
 
     /// The known terms of a question. Their weights sum up to 1.
     fn asked(&self, Question(parts): Question<'_>) -> Weights {
-        let mut counts: HashMap<usize, f32> = HashMap::new();
+        let mut counts: HashMap<Number, f32> = HashMap::new();
         let mut ask = |text: &str, weight: f32, wanted: fn(Stream) -> bool| {
             for (stream, term) in words::terms(text).terms {
                 let known = self.numbers.get(&(stream, term.into_boxed_str()));
@@ -109,17 +109,17 @@ impl<K: Copy + Eq + Hash + Ord> Index<K> {
         }
         let weights = counts.into_iter().filter_map(|(number, count)| {
             // What no text has any more is not known.
-            let term = self.terms.get(number).filter(|term| !term.postings.is_empty())?;
+            let term = self.terms.get(number as usize).filter(|term| !term.postings.is_empty())?;
             Some((number, count.powf(MORE) * self.weight(term)))
         });
         normalised(weights.collect())
     }
 
     /// By slot.
-    fn scan(&self, asked: &[(usize, f32)]) -> Vec<f32> {
+    fn scan(&self, asked: &[(Number, f32)]) -> Vec<f32> {
         let mut scores = vec![0.0_f32; self.slots.len()];
         for (number, weight) in asked {
-            let postings = self.terms.get(*number).map_or(&[][..], |term| &term.postings);
+            let postings = self.terms.get(*number as usize).map_or(&[][..], |term| &term.postings);
             for posting in postings {
                 if let Some(score) = scores.get_mut(posting.slot as usize) {
                     *score += weight * posting.share;
@@ -148,10 +148,10 @@ impl<K: Copy + Eq + Hash + Ord> Index<K> {
             return None;
         }
         let sum: f32 = best.iter().map(|(score, _entry)| score).sum();
-        let mut expected: HashMap<usize, (f32, u32)> = HashMap::new();
+        let mut expected: HashMap<Number, (f32, u32)> = HashMap::new();
         for (score, entry) in &best {
             for (number, share) in &entry.terms {
-                let weight = self.weight(self.terms.get(*number)?);
+                let weight = self.weight(self.terms.get(*number as usize)?);
                 let (mass, texts) = expected.entry(*number).or_default();
                 *mass += score / sum * share * weight;
                 *texts += 1;

@@ -219,6 +219,7 @@ impl Actor {
             return Err(error.into());
         }
         self.account.recorded();
+        self.deps.history.is_new(self.id);
         // Nothing may write to the log any more, a snapshot included.
         self.snapshot_seq = self.state.record.last_seq;
         self.forget_copies().await;

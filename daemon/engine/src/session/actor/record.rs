@@ -71,6 +71,7 @@ impl Actor {
         self.marked_unfinished = unfinished;
         self.state = next;
         self.count_queue();
+        self.deps.history.recorded(self.id, &events);
         // First: what the answer lets go on is held to them.
         self.deps.rules.insert(rules);
         self.permissions_changed(&events);
