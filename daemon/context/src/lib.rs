@@ -8,6 +8,23 @@
 //! one), `pairs` (folded turns that bear on what was asked), `count` (tokens), `report` (for people).
 //! docs/adr/0016 says why.
 
+mod ask_summary;
+mod conversation;
+mod count;
+mod fold;
+mod importance;
+mod pairs;
+mod policy;
 mod report;
+mod summary;
+mod trim;
+mod turn_messages;
 
+pub use ask_summary::{MAX_SUMMARY_ANSWER, Rejected, SUMMARY_INSTRUCTIONS, SummaryRequest};
+pub use conversation::{Conversation, KeptConversation};
+pub use count::{Calibration, Counter};
+pub use fold::{Cut, Keep};
+pub use policy::{ContextConfig, Policy, TurnsPolicy};
 pub use report::{ContextReport, Layer, LayerShare};
+pub use trim::Trimmed;
+pub use turn_messages::OUTCOME_UNKNOWN;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use agentd_context::ContextConfig;
 use agentd_domain::{PermissionMode, PermissionRule};
 
 use crate::history::HistoryLimits;
@@ -64,6 +65,10 @@ pub struct EngineConfig {
     pub extract_turns: u32,
     /// Longest time for looking through one.
     pub extract_timeout: Duration,
+    /// When parts of a conversation are left out or folded.
+    pub context: ContextConfig,
+    /// Longest time for writing a summary of older turns.
+    pub summary_timeout: Duration,
     /// What may be used. Looked at before each request.
     pub budget: Budget,
     /// A turn that takes longer is reported when it ends; zero: none is.
@@ -97,6 +102,8 @@ impl Default for EngineConfig {
             extract_after: None,
             extract_turns: 2,
             extract_timeout: Duration::from_secs(120),
+            context: ContextConfig::default(),
+            summary_timeout: Duration::from_secs(120),
             budget: Budget::default(),
             slow_turn: Duration::from_secs(60),
             permission_mode: PermissionMode::Ask,

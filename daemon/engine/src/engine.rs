@@ -19,6 +19,7 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::by_hand::Hands;
+use crate::calibrations::Calibrations;
 use crate::config::{AutoResume, EngineConfig};
 use crate::error::CommandError;
 use crate::goals::GoalBook;
@@ -156,6 +157,7 @@ impl Engine {
             rules: RuleBook::default(),
             goals: GoalBook::default(),
             history: History::default(),
+            calibrations: Calibrations::default(),
         });
         let inner = Inner {
             deps,

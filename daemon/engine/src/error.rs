@@ -155,6 +155,15 @@ pub enum CommandError {
         /// The end of the log.
         last: Seq,
     },
+    /// A turn is open, and what was asked for is done between turns.
+    #[error("a turn of session {0} is not over")]
+    TurnOpen(SessionId),
+    /// What requests are made of cannot be told.
+    #[error("what requests are made of cannot be told: {problem}")]
+    NoContext {
+        /// Why.
+        problem: String,
+    },
     /// Too many messages wait.
     #[error("{limit} messages are waiting in this session already")]
     QueueFull {
@@ -210,9 +219,11 @@ impl CommandError {
             Self::AnsweredAlready { .. }
             | Self::ApprovalResolved { .. }
             | Self::SessionExists(_) => ErrorKind::Conflict,
-            Self::NoRuleFor(_) | Self::ConfiguredRule(_) | Self::Changes { .. } => {
-                ErrorKind::Precondition
-            }
+            Self::NoRuleFor(_)
+            | Self::ConfiguredRule(_)
+            | Self::TurnOpen(_)
+            | Self::NoContext { .. }
+            | Self::Changes { .. } => ErrorKind::Precondition,
             Self::GoalOfPerson(_) => ErrorKind::Denied,
             Self::NotAChoice { .. }
             | Self::Goal(_)
@@ -243,9 +254,11 @@ impl CommandError {
     /// The field of the request that is at fault.
     pub fn field(&self) -> Option<Field> {
         match self {
-            Self::NoSession(_) | Self::Deleted(_) | Self::SessionExists(_) | Self::BeingMade(_) => {
-                Some("session_id")
-            }
+            Self::NoSession(_)
+            | Self::Deleted(_)
+            | Self::SessionExists(_)
+            | Self::BeingMade(_)
+            | Self::TurnOpen(_) => Some("session_id"),
             Self::NoQueuedMessage(_) => Some("item_id"),
             Self::NoQuestion(_) | Self::AnsweredAlready { .. } => Some("question_id"),
             Self::NoApproval(_) | Self::ApprovalResolved { .. } => Some("approval_id"),
@@ -269,6 +282,7 @@ impl CommandError {
             | Self::TooManyGoals { .. }
             | Self::MailboxFull
             | Self::TooManyByHand { .. }
+            | Self::NoContext { .. }
             | Self::Changes { .. }
             | Self::Stopping
             | Self::Commit(_)
@@ -315,6 +329,8 @@ impl CommandError {
                 "give absolute paths of existing directories, none in another or in the workspace"
             }
             Self::SessionExists(_) => "choose another id, or leave it out",
+            Self::TurnOpen(_) => "wait for its end, or interrupt it",
+            Self::NoContext { .. } => "look at the configuration of the model",
             Self::NoSuchEvent { .. } => "give the seq of an event that the log has",
             Self::TooManyTerminals { .. } => "close some, or read the log in pages",
             Self::QueueFull { .. } => "wait for some to be answered, or withdraw some",

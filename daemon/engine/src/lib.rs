@@ -7,8 +7,11 @@
 
 mod attach;
 mod by_hand;
+mod calibrations;
 mod clock;
+mod compact;
 mod config;
+mod context;
 mod copy;
 mod digest;
 mod engine;
@@ -20,6 +23,7 @@ mod model;
 mod permission;
 mod reminders;
 mod rested;
+mod room;
 mod roots;
 mod rules;
 mod session;
@@ -35,6 +39,7 @@ pub use attach::{AttachPosition, Attachment, AttachmentItem};
 pub use by_hand::{HandCall, HandPlace, HandPlan, HandResult, HandStep, PlaceChanges};
 pub use clock::{RandomIds, SystemClock};
 pub use config::{AutoResume, EngineConfig, TitlePolicy};
+pub use context::SessionContext;
 pub use copy::{ImportError, MAX_IMPORT_LINE};
 pub use engine::{Engine, EngineDeps, EngineStats, NewSession, OpenApproval};
 pub use error::{CommandError, Field};
@@ -44,8 +49,8 @@ pub use model::{ModelQuery, ModelSource, ResolvedModel, Role};
 pub use rested::Tried;
 pub use rules::{MAX_RULES, NewRule, RuleFilter};
 pub use session::{
-    ApprovalAnswer, Delta, DeltaSource, Participant, QueuedMessage, SessionHandle, SessionUpdate,
-    SessionView, StreamEnd, Submission, Submitted,
+    ApprovalAnswer, Compaction, Delta, DeltaSource, Participant, QueuedMessage, SessionHandle,
+    SessionUpdate, SessionView, StreamEnd, Submission, Submitted,
 };
 pub use slow_turns::{SlowTurn, SlowTurns, TurnParts};
 pub use tasks::Tasks;

@@ -22,13 +22,15 @@ use agentd_domain::{
 use tokio::sync::{mpsc, oneshot};
 
 use crate::by_hand::SessionPlace;
+use crate::compact::Folding;
 use crate::error::CommandError;
 
+pub use actor::Compaction;
 pub(crate) use actor::{Actor, Ended, SessionDeps};
 pub use approvals::ApprovalAnswer;
 pub(crate) use approvals::{Ask, Standing};
 pub use decide::Submission;
-pub(crate) use decide::{Draft, OUTCOME_UNKNOWN, check_model_name, close_turn};
+pub(crate) use decide::{Draft, check_model_name, close_turn};
 pub(crate) use live::TextChannel;
 pub(crate) use load::{LOAD_PAGE, for_each_event};
 pub(crate) use plans::interrupt as interrupt_plan;
@@ -120,6 +122,12 @@ pub(crate) enum Command {
     },
     Place {
         reply: Reply<SessionPlace>,
+    },
+    FoldingView {
+        reply: Reply<(Folding, String)>,
+    },
+    Compact {
+        reply: Reply<Compaction>,
     },
     Note {
         text: String,

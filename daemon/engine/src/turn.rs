@@ -6,8 +6,10 @@
 
 mod act;
 mod ask;
-mod conversation;
+#[cfg(test)]
+mod conversation_tests;
 mod failures;
+mod fit;
 mod gate;
 mod loop_guard;
 mod outputs;
@@ -21,8 +23,9 @@ mod times;
 
 use std::sync::Arc;
 
+use agentd_context::{Conversation, KeptConversation};
 use agentd_domain::{
-    CallId, ContextTrimmed, Effort, EffortChoice, ErrorReport, EventBody, ItemId, Plan,
+    CallId, CompactionReason, Effort, EffortChoice, ErrorReport, EventBody, ItemId, Plan,
     PlanCommand, PlanError, Seq, SessionId, TurnEnd, TurnId,
 };
 use agentd_llm::LlmError;
@@ -32,15 +35,16 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::CommandError;
 use crate::model::{ModelQuery, ResolvedModel, Role};
+use crate::room::Room;
 use crate::roots::Roots;
 use crate::session::{Ask, OpenCall, SessionDeps, Standing, TextChannel};
 use crate::slots::SlotRequest;
 use crate::usage::Account;
 use ask::Offer;
 
-pub(crate) use conversation::{Conversation, KeptConversation};
 pub use failures::FailureLimits;
 pub(crate) use gate::Verdict;
+pub(crate) use prompt::system_prompt;
 pub(crate) use times::Times;
 use times::{Phase, ReportWhenSlow};
 
@@ -63,8 +67,8 @@ pub(crate) enum TurnReport {
     Record { bodies: Vec<EventBody>, done: Option<oneshot::Sender<Result<(), CommandError>>> },
     /// The conversation before this turn's own steps, for the next turn.
     Keep(KeptConversation),
-    /// What was kept is out of date: the next turn reads the log.
-    Forget,
+    /// Older turns are to be folded once the turn is over.
+    FoldAfter(CompactionReason),
     /// A call asks something of the plan. The answer is the plan that follows; nothing is recorded yet.
     Plan { command: PlanCommand, reply: oneshot::Sender<Result<Plan, PlanError>> },
     /// A call has to be asked for.
@@ -125,7 +129,10 @@ pub(crate) struct TurnTask {
     pub(crate) roots: Roots,
     pub(crate) model: String,
     pub(crate) effort: Option<Effort>,
-    pub(crate) context_from: Seq,
+    /// The first event that the conversation is made from.
+    pub(crate) read_from: Seq,
+    /// What users have pinned.
+    pub(crate) pins: Vec<String>,
     /// Text from elsewhere came into the session before this turn.
     pub(crate) outside_text: bool,
     /// What the turn before has read already.
@@ -172,9 +179,12 @@ async fn stages(mut task: TurnTask) -> Result<TurnOutcome, Ended> {
     if is_new {
         task.start(&model).await?;
     }
-    let mut conversation = task.build_context(&model).await?;
+    let mut room = task.room(&model).await;
+    let mut conversation = task.build_context(&room).await?;
     if is_new {
+        task.fold_if_rested(&room.policy, &mut conversation).await?;
         task.recall(&model, &mut conversation).await?;
+        task.recall_turns(&room.policy, &mut conversation).await?;
     }
     let mut rounds = task.rounds;
     let mut acts = act::Acts::default();
@@ -189,11 +199,12 @@ async fn stages(mut task: TurnTask) -> Result<TurnOutcome, Ended> {
             return Ok(TurnOutcome::RoundsUsedUp);
         }
         task.steer(&mut conversation).await?;
-        let answer = task.ask_within_window(&model, &mut conversation, offer).await?;
+        let answer = task.ask_within_window(&model, &mut room, &mut conversation, offer).await?;
         rounds += 1;
         task.times.round();
         if answer.calls.is_empty() {
             task.note_answer(&conversation, answer.text());
+            task.fold_after(&model, &room, &conversation).await?;
             return Ok(TurnOutcome::Completed {
                 end: answer.end,
                 last: answer.events(),
@@ -261,11 +272,11 @@ impl TurnTask {
         }
     }
 
-    /// Reads the conversation from the log and leaves out what the model's window cannot hold.
-    async fn build_context(&mut self, model: &ResolvedModel) -> Result<Conversation, Ended> {
+    /// Reads the conversation from the log.
+    async fn build_context(&mut self, room: &Room) -> Result<Conversation, Ended> {
         let (mut conversation, mut last, from) = match self.kept.take() {
             Some(KeptConversation { conversation, last }) => (conversation, last, last.next()),
-            None => (Conversation::default(), Seq::ZERO, self.context_from),
+            None => (Conversation::default(), Seq::ZERO, self.read_from),
         };
         let reading = self.times.within(Phase::Store);
         let read =
@@ -287,11 +298,8 @@ impl TurnTask {
                 last: Vec::new(),
             }));
         }
-        let budget = self.budget(model, model.context_tokens);
-        if let Some((first_kept_seq, dropped_tokens)) = conversation.trim(budget) {
-            let trimmed = ContextTrimmed { first_kept_seq, dropped_tokens, steps: Vec::new() };
-            self.record_steps(vec![trimmed.into()]).await?;
-        }
+        conversation.set_pins(self.pins.clone());
+        conversation.count_by(room.counter);
         let kept = KeptConversation { conversation: conversation.clone(), last };
         if kept.is_small() {
             self.report(TurnReport::Keep(kept)).await?;

@@ -7,6 +7,7 @@
 mod approvals;
 mod background;
 mod commands;
+mod folding;
 mod outcome;
 mod people;
 mod record;
@@ -19,6 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use agentd_context::KeptConversation;
 use agentd_domain::{
     ApprovalId, Author, Clock, IdSource, InterruptReason, MemoriesExtracted, QuestionId, Seq,
     SessionId, Title, TurnId,
@@ -32,11 +34,15 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use self::commands::refuse;
+pub use self::folding::Compaction;
+use self::folding::FoldingState;
+use self::folding::Outcome as FoldingOutcome;
 use super::approvals::Standing;
 use super::live::{LiveItem, LiveOutputs};
 use super::state::SessionState;
 use super::subscriber::{StreamEnd, Subscriber};
 use super::{Command, Gauges, Reply, decide, load};
+use crate::calibrations::Calibrations;
 use crate::config::{AutoResume, EngineConfig};
 use crate::error::CommandError;
 use crate::goals::GoalBook;
@@ -46,7 +52,7 @@ use crate::rules::RuleBook;
 use crate::slots::{Ticket, TurnSlots};
 use crate::slow_turns::SlowTurnTally;
 use crate::tasks::Tasks;
-use crate::turn::{KeptConversation, TurnOutcome, TurnReport, Verdict};
+use crate::turn::{TurnOutcome, TurnReport, Verdict};
 use crate::usage::{Account, Spending};
 
 /// Reports that may wait. A turn that is ahead of its actor by more waits; its provider does too.
@@ -82,6 +88,8 @@ pub(crate) struct SessionDeps {
     pub(crate) goals: GoalBook,
     /// What was said, to be searched.
     pub(crate) history: History,
+    /// What servers count beside what is counted here.
+    pub(crate) calibrations: Calibrations,
 }
 
 impl SessionDeps {
@@ -119,6 +127,8 @@ pub(super) struct Running {
 pub(super) enum Made {
     Title(Option<Title>),
     Memories(Option<MemoriesExtracted>),
+    /// Older turns are folded, or are not.
+    Folded(Box<FoldingOutcome>),
     /// It broke off.
     Nothing,
 }
@@ -158,6 +168,7 @@ pub(crate) struct Actor {
     extract_at: Option<Instant>,
     /// Who waits until it is.
     looking: Option<Reply<bool>>,
+    folding: FoldingState,
     pub(super) running: Option<Running>,
     pub(super) live: Option<LiveItem>,
     pub(super) outputs: LiveOutputs,
@@ -209,6 +220,7 @@ impl Actor {
             background: JoinSet::new(),
             extract_at: None,
             looking: None,
+            folding: FoldingState::default(),
             running: None,
             live: None,
             outputs: LiveOutputs::default(),

@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use agentd_context::OUTCOME_UNKNOWN;
 use agentd_domain::{
     AssistantMessage, Author, CHOICE_CONTINUE, CHOICE_STOP, ClientMessageId, Completeness,
     Delivery, Effort, EffortChanged, EffortChoice, EventBody, InterruptReason, ItemId,
@@ -319,9 +320,6 @@ pub(crate) fn close_calls(state: &SessionState) -> Vec<Draft> {
     approvals::void(state).into_iter().chain(questions::void(state)).chain(calls).collect()
 }
 
-/// What the model reads about a call with effects that was cut off.
-pub(crate) const OUTCOME_UNKNOWN: &str = "[interrupted: the call had started and its outcome is unknown; it may have had effects. It \
-     was not run again. Check the state before repeating it.]";
 const INTERRUPTED_READING: &str = "[interrupted before it gave a result]";
 const NOT_RUN: &str = "[not run: the turn was interrupted before this call]";
 

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use agentd_context::{Conversation, OUTCOME_UNKNOWN};
 use agentd_domain::{
     Action, ErrorReport, EventBody, GoalAuthor, Notice, SessionRequest, TodoListChanged, ToolCall,
     ToolCallFinished, ToolCallStarted, ToolResult, ToolStatus,
@@ -19,10 +20,10 @@ use super::failures::{Decision, End, Failures};
 use super::loop_guard::{LoopGuard, Verdict};
 use super::outputs::Outputs;
 use super::people::TurnPeople;
-use super::{Conversation, Ended, Phase, TurnOutcome, TurnReport, TurnTask, cancelled};
+use super::{Ended, Phase, TurnOutcome, TurnReport, TurnTask, cancelled};
 use crate::goals::SessionGoals;
 use crate::permission;
-use crate::session::{OUTCOME_UNKNOWN, OpenCall};
+use crate::session::OpenCall;
 
 /// Answers in a row with cut calls after which the turn ends (case TA-05).
 const MAX_CUT_ANSWERS: u32 = 3;

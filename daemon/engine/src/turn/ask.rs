@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use agentd_context::Conversation;
 use agentd_domain::{
     AssistantMessage, AttemptRestarted, Completeness, EventBody, ItemId, NativeBlocks, Notice,
     NoticeLevel, ToolCall, TurnEnd, UsagePurpose,
@@ -14,7 +15,7 @@ use futures_util::StreamExt as _;
 
 use super::overflow::Unanswered;
 use super::prompt::system_prompt;
-use super::{Conversation, Ended, Phase, TurnOutcome, TurnReport, TurnTask};
+use super::{Ended, Phase, TurnOutcome, TurnReport, TurnTask};
 use crate::model::ResolvedModel;
 use crate::session::{OpenCall, TextChannel};
 
@@ -43,6 +44,8 @@ pub(super) struct Answer {
     pub(super) calls: Vec<(ToolCall, bool)>,
     /// How the turn ends if there are no calls.
     pub(super) end: TurnEnd,
+    /// Tokens of the request as the server counted them, if it is the turn's model's.
+    pub(super) prompt_tokens: Option<u64>,
 }
 
 impl Answer {
@@ -121,7 +124,7 @@ impl TurnTask {
         let mut received = self.nothing_yet(&model.model);
         let request = self.request(model, conversation, offer);
         match self.receive(model, request, &mut received).await {
-            Ok(completion) => Ok(self.answer(received, completion)),
+            Ok(completion) => Ok(self.answer(model, received, completion)),
             Err(Broken::Cancelled) => {
                 Err(Ended(TurnOutcome::Cancelled { last: Vec::new() }).into())
             }
@@ -229,7 +232,10 @@ impl TurnTask {
         request
     }
 
-    fn answer(&self, received: Received, completion: Completion) -> Answer {
+    fn answer(&self, asked: &ResolvedModel, received: Received, completion: Completion) -> Answer {
+        let is_asked = received.model == asked.model;
+        let counted = completion.usage.as_ref().filter(|usage| is_asked && !usage.estimated);
+        let prompt_tokens = counted.map(|usage| usage.prompt_tokens);
         let end = match completion.finish {
             Finish::Done => TurnEnd::Answered,
             Finish::OutputLimit => TurnEnd::OutputLimit,
@@ -255,6 +261,6 @@ impl TurnTask {
             })
             .collect();
         let Received { item_id, model: _, reasoning, text } = received;
-        Answer { item_id, reasoning, text, native, calls, end }
+        Answer { item_id, reasoning, text, native, calls, end, prompt_tokens }
     }
 }

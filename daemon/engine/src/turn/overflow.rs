@@ -1,16 +1,17 @@
 //! Asking a model whose window the conversation may exceed.
 //!
-//! Windows are not always known and token counts are estimates, so a provider may refuse what should
-//! have fitted. Then older turns are left out, and if the newest turn alone is too long, the middle of
-//! what its tools put out; then the model is asked again. This happens a few times at most.
+//! Before each request the conversation is made to fit its room (`fit.rs`). Windows are not always known
+//! and token counts may be off, so a provider may refuse what should have fitted. Then the conversation is
+//! made to fit a smaller room, and the model is asked again. This happens a few times at most.
 
-use agentd_domain::ContextTrimmed;
+use agentd_context::Conversation;
+use agentd_domain::ErrorReport;
 use agentd_llm::LlmError;
 
 use super::ask::{Answer, Offer};
-use super::prompt::fixed_tokens;
-use super::{Conversation, Ended, TurnOutcome, TurnReport, TurnTask};
+use super::{Ended, TurnOutcome, TurnTask};
 use crate::model::ResolvedModel;
+use crate::room::Room;
 
 /// How often a round's request is made shorter.
 const MAX_SHORTENINGS: u32 = 2;
@@ -43,17 +44,26 @@ impl From<Ended> for Unanswered {
 }
 
 impl TurnTask {
-    /// Asks the model; when the conversation is too long for it, makes it shorter and asks again.
+    /// Asks the model with a conversation that fits; when it is too long all the same, makes it shorter
+    /// and asks again.
     pub(super) async fn ask_within_window(
         &self,
         model: &ResolvedModel,
+        room: &mut Room,
         conversation: &mut Conversation,
         offer: Offer,
     ) -> Result<Answer, Ended> {
+        self.make_room(&room.policy, conversation).await?;
         let mut shortenings = 0;
         loop {
             let (error, asked) = match self.ask(model, conversation, offer).await {
-                Ok(answer) => return Ok(answer),
+                Ok(answer) => {
+                    if let (Some(by_server), Offer::Tools) = (answer.prompt_tokens, offer) {
+                        let counted = room.request(conversation);
+                        self.deps.calibrations.observe(&model.model, counted, by_server);
+                    }
+                    return Ok(answer);
+                }
                 Err(Unanswered::Ended(ended)) => return Err(ended),
                 Err(Unanswered::TooLong { error, asked }) => (error, asked),
             };
@@ -65,43 +75,33 @@ impl TurnTask {
                 let base_url = model.provider.base_url();
                 self.deps.models.learn_context_limit(base_url, &model.model, window);
             }
-            if shortenings == MAX_SHORTENINGS || !self.shorten(model, window, conversation).await? {
-                return Err(Ended(TurnOutcome::from_llm_error(&error)));
+            if shortenings == MAX_SHORTENINGS || !self.shorten(room, window, conversation).await? {
+                return Err(Ended(too_long(&error, room, conversation)));
             }
             shortenings += 1;
             tracing::warn!(shortenings, %error, "the conversation was too long and is made shorter");
         }
     }
 
-    /// Makes the conversation fit the window, and shorter than it was by a quarter at least: what was
-    /// refused may have looked as if it fitted. False when nothing can be left out.
+    /// Makes the conversation fit the window, and the request shorter than it was by a quarter at least:
+    /// what was refused may have looked as if it fitted. False when nothing can be left out.
     async fn shorten(
         &self,
-        model: &ResolvedModel,
+        room: &mut Room,
         window: Option<u64>,
         conversation: &mut Conversation,
     ) -> Result<bool, Ended> {
-        let sent = fixed_tokens(&self.roots, &self.deps.tools) + conversation.tokens();
-        let window = window.unwrap_or(model.context_tokens);
-        let most = (sent / 4 * 3).saturating_sub(sent - conversation.tokens());
-        let budget = self.budget(model, window).min(most);
-        let trimmed = conversation.trim(budget);
-        if let Some((first_kept_seq, dropped_tokens)) = trimmed {
-            let trimmed = ContextTrimmed { first_kept_seq, dropped_tokens, steps: Vec::new() };
-            self.record_steps(vec![trimmed.into()]).await?;
-            self.report(TurnReport::Forget).await?;
-        }
-        let shortened = conversation.shorten_outputs(budget);
-        if shortened {
-            self.account.prefix_changes_in_turn();
-        }
-        Ok(shortened || trimmed.is_some())
+        let sent = room.request(conversation);
+        let most = (sent / 4 * 3).saturating_sub(room.fixed.tokens());
+        *room = room.within(window, most);
+        self.make_room(&room.policy, conversation).await
     }
+}
 
-    /// Tokens that the conversation may have in a window: beside instructions, tools and the answer.
-    pub(super) fn budget(&self, model: &ResolvedModel, window: u64) -> u64 {
-        let fixed = fixed_tokens(&self.roots, &self.deps.tools);
-        let answer = u64::from(model.max_output_tokens.unwrap_or(0)).max(window / 8);
-        window.saturating_sub(fixed + answer.min(window / 2))
-    }
+/// The end of a turn whose conversation no window holds, with what it is mostly made of.
+fn too_long(error: &LlmError, room: &Room, conversation: &Conversation) -> TurnOutcome {
+    let report = error.report();
+    let message =
+        format!("{}. The request is mostly {}", report.message, room.largest(conversation));
+    TurnOutcome::Failed { error: ErrorReport { message, ..report }, last: Vec::new() }
 }

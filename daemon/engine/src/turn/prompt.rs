@@ -1,8 +1,5 @@
 //! The system prompt. It never changes within a session, so that providers can cache the prefix.
 
-use agentd_llm::estimate_tokens;
-use agentd_tools::Registry;
-
 use crate::roots::Roots;
 
 /// The instructions of an ordinary turn.
@@ -27,18 +24,4 @@ pub(crate) fn system_prompt(roots: &Roots) -> String {
          - Answer in the user's language, briefly, in Markdown.",
         roots.workspace.display()
     )
-}
-
-/// Estimated tokens of what every request holds: instructions and tool descriptions.
-pub(crate) fn fixed_tokens(roots: &Roots, tools: &Registry) -> u64 {
-    let tools: u64 = tools
-        .offered()
-        .iter()
-        .map(|spec| {
-            estimate_tokens(&spec.name)
-                + estimate_tokens(&spec.description)
-                + estimate_tokens(&spec.parameters.to_string())
-        })
-        .sum();
-    estimate_tokens(&system_prompt(roots)) + tools
 }

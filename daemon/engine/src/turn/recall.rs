@@ -6,12 +6,13 @@
 
 use std::collections::HashMap;
 
+use agentd_context::{Conversation, Policy};
 use agentd_domain::{
     EventBody, MemoriesTold, Memory, MemoryId, MemoryScope, Notice, NoticeLevel, ToldMemory,
 };
 use agentd_memory::{Because, told, told_withdrawn};
 
-use super::{Conversation, Ended, TurnTask};
+use super::{Ended, TurnTask};
 use crate::model::ResolvedModel;
 
 /// The agent whose own memories are told. There is one so far.
@@ -56,6 +57,18 @@ impl TurnTask {
             }
         });
         Ok(())
+    }
+
+    /// Adds what folded turns said that may bear on what was just asked.
+    pub(super) async fn recall_turns(
+        &self,
+        policy: &Policy,
+        conversation: &mut Conversation,
+    ) -> Result<(), Ended> {
+        match conversation.recall(policy) {
+            Some(recalled) => self.record(vec![recalled.into()], conversation).await,
+            None => Ok(()),
+        }
     }
 
     async fn to_tell(

@@ -4,6 +4,7 @@
 //! vouched for when the words are the user's own, or when nothing from outside is in the conversation.
 //! Anything else waits until a user confirms it, and takes nothing away.
 
+use agentd_context::Conversation;
 use agentd_domain::{
     Memory, MemoryAuthor, MemoryCommand, MemoryOrigin, MemoryReach, MemoryScope, ToolCallFinished,
     ToolEffect, ToolStatus,
@@ -14,7 +15,7 @@ use agentd_memory::{
     vouched,
 };
 
-use super::{Conversation, TurnTask};
+use super::TurnTask;
 
 /// Memories that a search or a list gives at most.
 const MOST_FOUND: usize = 20;

@@ -64,6 +64,13 @@ impl Actor {
     }
 
     pub(super) async fn on_made(&mut self, made: Made) {
+        let made = match made {
+            Made::Folded(outcome) => {
+                self.on_folded(*outcome).await;
+                Made::Nothing
+            }
+            made => made,
+        };
         let mut drafts = self.drafts_of_turn(Vec::new());
         // What is left is looked at as well; what could not be is tried again after the next turn.
         let is_found = matches!(made, Made::Memories(Some(_)));
@@ -75,7 +82,7 @@ impl Actor {
             Made::Memories(Some(extracted)) => {
                 drafts.push(Draft { turn_id: None, body: extracted.into() });
             }
-            Made::Title(_) | Made::Memories(None) | Made::Nothing => {}
+            Made::Title(_) | Made::Memories(None) | Made::Folded(_) | Made::Nothing => {}
         }
         if let Err(error) = self.record(drafts, Vec::new()).await {
             tracing::warn!(session_id = %self.id, %error, "what was made could not be stored");

@@ -61,6 +61,10 @@ impl Actor {
                     standing: Standing::of(&self.state),
                 }));
             }
+            Command::FoldingView { reply } => {
+                let _left = reply.send(Ok(self.folding_view()));
+            }
+            Command::Compact { reply } => self.compact(reply),
             Command::Note { text, reply } => {
                 let notice = Notice { level: NoticeLevel::Info, text };
                 let told = self.record(vec![Draft::plain(notice)], Vec::new()).await;
@@ -253,6 +257,8 @@ pub(super) fn refuse(command: Command, error: impl FnOnce() -> CommandError) {
             reply.send(Err(error())).is_err()
         }
         Command::Place { reply } => reply.send(Err(error())).is_err(),
+        Command::FoldingView { reply } => reply.send(Err(error())).is_err(),
+        Command::Compact { reply } => reply.send(Err(error())).is_err(),
         Command::Resync { reply, .. } | Command::Delete { reply } | Command::Note { reply, .. } => {
             reply.send(Err(error())).is_err()
         }

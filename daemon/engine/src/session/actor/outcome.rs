@@ -50,6 +50,7 @@ impl Actor {
                 self.interrupted(running.turn_id, last, reason, by.as_ref()).await;
             }
         }
+        self.fold_now().await;
         self.rest_before_looking();
         // When the end is not stored yet, dropping the replies makes their senders ask again.
         if self.store_retry_at.is_none() {

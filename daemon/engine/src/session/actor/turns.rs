@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use agentd_domain::{Author, EventBody, InterruptReason, Priority, TurnId};
+use agentd_domain::{Author, EventBody, InterruptReason, Priority, Seq, TurnId};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
@@ -76,7 +76,11 @@ impl Actor {
             roots: Roots::of(&self.state.record),
             model: self.state.record.model.clone(),
             effort: self.state.record.effort,
-            context_from: self.state.context_from,
+            read_from: match self.state.recall_from {
+                Seq::ZERO => self.state.context_from,
+                from => from.min(self.state.context_from),
+            },
+            pins: self.state.pins.clone(),
             outside_text: self.state.outside_text,
             kept: self.kept.take(),
             resume: self.state.turn.is_some().then_some(open_calls),
@@ -187,7 +191,7 @@ impl Actor {
                 self.announce(announcement, reply).await;
             }
             TurnReport::Keep(kept) => self.kept = Some(kept),
-            TurnReport::Forget => self.kept = None,
+            TurnReport::FoldAfter(reason) => self.fold_after(reason),
             TurnReport::TakeSteering { reply } => {
                 let expired = self.expire_messages().await;
                 let steered = match (expired, decide::deliver_steering(&self.state)) {

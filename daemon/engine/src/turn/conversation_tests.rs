@@ -1,9 +1,16 @@
+//! Conversations of any log that the actor's decisions could write, and of some that they could not.
+
 mod requests;
 
-use agentd_domain::{AssistantMessage, Delivery};
+use std::sync::Arc;
+
+use agentd_context::{ContextConfig, Conversation, Keep, Policy};
+use agentd_domain::{
+    AssistantMessage, CompactionReason, Completeness, Delivery, Event, EventBody, Seq,
+};
+use agentd_llm::Message;
 use proptest::prelude::*;
 
-use super::*;
 use crate::session::test_log::{Log, Op, answer, any_log, finished, item, turn};
 
 fn conversation(events: &[Event]) -> Conversation {
@@ -98,40 +105,58 @@ proptest! {
     }
 
     #[test]
-    fn co_03_any_cut_keeps_whole_turns_and_the_newest(events in any_mangled_log(), share in 0_u64..120) {
+    fn co_03_any_cut_keeps_whole_turns_and_the_newest(events in any_mangled_log(), keep in 0_u32..12) {
         let mut cut = conversation(&events);
         let all = messages(&cut);
-        let (before, newest) = (cut.tokens(), cut.turns.last().map(|turn| turn.turn_id));
-        let budget = before * share / 100;
-        let trimmed = cut.trim(budget);
-        let kept = messages(&cut);
-        assert_well_formed(&kept);
-        prop_assert!(all.ends_with(&kept));
-        prop_assert_eq!(cut.turns.last().map(|turn| turn.turn_id), newest);
-        match trimmed {
-            None => prop_assert_eq!(kept, all),
-            Some((_first, dropped)) => prop_assert_eq!(cut.tokens() + dropped, before),
+        let newest = cut.newest();
+        let policy = Policy::new(ContextConfig::default(), 8_192, 4_000);
+        if let Some(at) = cut.cut(&policy, Keep::Turns(keep)) {
+            let compacted = cut.extract(&policy, &at, CompactionReason::Asked);
+            prop_assert!(compacted.lines.iter().all(|line| !line.from.is_empty()));
+            cut.compacted(&compacted);
+            let kept = messages(&cut);
+            let Some((Message::User { .. }, rest)) = kept.split_first() else {
+                panic!("the summary is first: {:?}", shown(&kept))
+            };
+            prop_assert!(all.ends_with(rest));
+            prop_assert!(
+                matches!(rest.first(), None | Some(Message::User { .. })),
+                "a turn without its message: {:?}", shown(rest)
+            );
         }
-        if cut.turns.len() > 1 {
-            prop_assert!(cut.tokens() <= budget);
-        }
+        assert_well_formed(&messages(&cut));
+        prop_assert_eq!(cut.newest(), newest);
     }
 
     #[test]
-    fn co_03_a_cut_log_is_read_back_as_it_was_cut(log in any_log(), share in 0_u64..100) {
+    fn co_03_no_trimming_parts_calls_from_results(events in any_mangled_log(), room in 0_u64..400) {
+        let mut trimmed = conversation(&events);
+        let policy = Policy::new(ContextConfig::default(), 8_192, room);
+        let before = trimmed.tokens();
+        let by_parts = trimmed.trim(&policy);
+        assert_well_formed(&messages(&trimmed));
+        let squeezed = trimmed.squeeze(&policy);
+        assert_well_formed(&messages(&trimmed));
+        let dropped: u64 = by_parts.iter().chain(&squeezed).map(|it| it.dropped).sum();
+        prop_assert_eq!(trimmed.tokens() + dropped, before);
+    }
+
+    #[test]
+    fn co_03_a_cut_log_is_read_back_as_it_was_cut(log in any_log(), keep in 0_u32..12) {
         let mut cut = conversation(&log.events);
-        let budget = cut.tokens() * share / 100;
-        if let Some((first, _dropped)) = cut.trim(budget) {
-            let from = log.events.iter().position(|event| event.seq == first).unwrap();
-            let again = messages(&conversation(&log.events[from..]));
+        let policy = Policy::new(ContextConfig::default(), 8_192, 4_000);
+        if let Some(at) = cut.cut(&policy, Keep::Turns(keep)) {
+            let compacted = cut.extract(&policy, &at, CompactionReason::Asked);
+            cut.compacted(&compacted);
+            let mut events = log.events.clone();
+            let seq = events.last().map_or(Seq(1), |event| event.seq.next());
+            let body = EventBody::from(compacted.clone());
+            events.push(Event { seq, turn_id: None, body, ..events[0].clone() });
+            let from = compacted.recall_from_seq;
+            let from = events.iter().position(|event| event.seq == from).unwrap();
+            let again = messages(&conversation(&events[from..]));
             assert_well_formed(&again);
-            // A message that waited since before the cut may bring back whole turns after it.
-            prop_assert!(again.ends_with(&messages(&cut)), "{:?}", shown(&again));
-            prop_assert!(
-                matches!(again.first(), None | Some(Message::User { .. })),
-                "a turn without its message: {:?}",
-                shown(&again)
-            );
+            prop_assert_eq!(shown(&again), shown(&messages(&cut)));
         }
     }
 
@@ -140,6 +165,9 @@ proptest! {
         let mut conversation = Conversation::default();
         let mut last = Vec::new();
         for event in &log.events {
+            if matches!(event.body, EventBody::ContextTrimmed(_)) {
+                last.clear();
+            }
             // A whole answer is what came of a request at this point.
             if matches!(&event.body, EventBody::AssistantMessage(message)
                 if message.completeness != Completeness::Incomplete)
@@ -259,29 +287,6 @@ fn steering_messages_stand_where_they_were_delivered() {
     log.step(answer(item(7), "done", &[]));
     let all = shown(&messages(&conversation(&log.events)));
     assert_eq!(all[2..], ["a 1", "b 2", "c 3", "user mind the gap", "model done[]"]);
-}
-
-#[test]
-fn a_cut_leaves_room_so_that_the_next_turns_need_none() {
-    let mut log = Log::new();
-    for number in 1..=10 {
-        log.submit(item(number), &"x".repeat(384), Delivery::Queue);
-        log.start(turn(number));
-        log.perform(&Op::Complete);
-    }
-    let mut cut = conversation(&log.events);
-    assert_eq!(cut.tokens(), 1000);
-    assert_eq!(cut.trim(1000), None);
-    let (first, dropped) = cut.trim(999).unwrap();
-    assert_eq!((dropped, cut.tokens()), (600, 400));
-    let accepted: Vec<Seq> = log
-        .events
-        .iter()
-        .filter(|event| matches!(event.body, EventBody::MessageAccepted(_)))
-        .map(|event| event.seq)
-        .collect();
-    assert_eq!(first, accepted[6]);
-    assert_eq!(cut.trim(0), Some((accepted[9], 300)), "the newest turn stays");
 }
 
 #[test]

@@ -1,14 +1,14 @@
 //! From any log to a request that every provider takes: whatever the log holds, wherever it ends.
 
-use agentd_domain::{Delivery, InterruptReason, ToolCall, UnknownEvent};
-use agentd_llm::well_formed::{Capabilities, check, repair};
-use proptest::prelude::*;
+use std::collections::HashMap;
 
-use super::super::*;
-use super::conversation;
+use agentd_domain::{CallId, InterruptReason, ToolCall, UnknownEvent};
+use agentd_llm::well_formed::{Capabilities, check, repair};
+
+use super::*;
 use crate::AutoResume;
 use crate::session::close_turn;
-use crate::session::test_log::{Log, Op, any_log, author, finished, item, native_answer, turn};
+use crate::session::test_log::{author, native_answer};
 
 const CAPABILITIES: Capabilities = Capabilities { vision: false, max_images: 0 };
 
@@ -195,12 +195,12 @@ proptest! {
         let (request_of_all, repaired_whole) = (request(&whole), repaired(&whole));
         let mut so_far = Conversation::default();
         for event in &events {
-            let turns = so_far.turns.len();
+            let turns = so_far.turns();
             let (closed, earlier) = (repaired(&so_far), request(&so_far));
             so_far.apply(event);
             // A turn that begins with what a user says closes the ones before it.
             let begins = request_of_all.get(earlier.len()).is_some_and(says_something);
-            if so_far.turns.len() > turns && begins {
+            if so_far.turns() > turns && begins {
                 // What the user said last may go on.
                 let is_user = matches!(closed.last(), Some(Message::User { .. }));
                 let shared = closed.len() - usize::from(is_user);
