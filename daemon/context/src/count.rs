@@ -132,7 +132,7 @@ impl Calibration {
     /// Counts this small say nothing.
     const LEAST: u64 = 256;
     /// No tokenizer is farther off; what is beyond is a server that counts something else.
-    const RANGE: std::ops::RangeInclusive<f64> = 0.5..=2.5;
+    const RANGE: std::ops::RangeInclusive<f64> = 0.7..=2.5;
 
     /// Takes note of what a server counted for a request that was `counted` tokens by our own count. The
     /// first observation counts wholly.

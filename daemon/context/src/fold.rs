@@ -13,6 +13,7 @@ use crate::Conversation;
 use crate::importance::importance;
 use crate::policy::Policy;
 use crate::summary::{Summary, text};
+use crate::trim::Trimmed;
 use crate::turn_messages::TurnMessages;
 
 /// Name and version of the rules by which a summary is made of pieces of turns.
@@ -122,6 +123,14 @@ impl Conversation {
         let untold = self.summary.as_ref().map_or(0, |summary| summary.untold_turns);
         let (lines, left_out) = self.fit(policy, lines, weights);
         self.compacted_event(cut, reason, SummaryMethod::Extract, lines, untold + left_out)
+    }
+
+    /// Leaves turns out without a summary, where a window is too small for one.
+    pub fn leave_out(&mut self, cut: &Cut) -> Trimmed {
+        let before = self.tokens();
+        self.fold_before(cut.first_kept, Some(cut.recall_from));
+        let dropped = before.saturating_sub(self.tokens());
+        Trimmed { first_kept: cut.first_kept, dropped, steps: Vec::new() }
     }
 
     /// The event for a summary that is there.

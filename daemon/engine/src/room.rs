@@ -52,6 +52,8 @@ pub(crate) struct Room {
     /// By the server's count.
     window: u64,
     answer: u64,
+    /// What an answer may have, where that is configured.
+    most_output: u64,
     pub(crate) fixed: Fixed,
     /// By our own.
     pub(crate) policy: Policy,
@@ -90,7 +92,7 @@ impl Room {
         let left = calibration.to_count(window.saturating_sub(answer));
         let room = left.saturating_sub(fixed.tokens());
         let policy = Policy::new(config, calibration.to_count(window), room);
-        Self { counter, calibration, window, answer, fixed, policy, config }
+        Self { counter, calibration, window, answer, most_output, fixed, policy, config }
     }
 
     /// The same in another window, and with at most `most` tokens for the conversation.
@@ -102,7 +104,7 @@ impl Room {
             self.calibration,
             self.fixed,
             window,
-            self.answer.min(window / 2),
+            self.most_output,
         );
         let room = smaller.policy.room.min(most);
         let policy = Policy::new(self.config, self.calibration.to_count(window), room);

@@ -74,7 +74,10 @@ impl TurnTask {
         let Some(cut) = conversation.cut(policy, keep) else { return Ok(false) };
         let compacted = conversation.extract(policy, &cut, reason);
         if compacted.tokens_after >= compacted.tokens_before {
-            return Ok(false);
+            // So small a window has no room for a summary; what users pinned goes with it.
+            let trimmed = conversation.leave_out(&cut);
+            self.record_steps(vec![trimmed_event(trimmed)]).await?;
+            return Ok(true);
         }
         self.record_steps(vec![compacted.clone().into()]).await?;
         conversation.compacted(&compacted);

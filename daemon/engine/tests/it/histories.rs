@@ -198,13 +198,13 @@ async fn ps_08_ps_13_thoughts_go_back_after_restart_trimming_and_a_switch_of_the
     assert_eq!(story.thoughts(), [true, true, !is_signed], "back again");
 
     // When only the newest turns fit, what is left of the rest is whole.
-    story.world.models.context_tokens.store(300, Ordering::Relaxed);
+    story.world.models.context_tokens.store(200, Ordering::Relaxed);
     story.llm.push(look(api, SIGNATURES[0]));
     story.llm.push(Reply::text("six"));
     assert_eq!(story.turn("sixth").await, None);
-    let trims = story.world.kinds(story.id).await;
-    assert!(trims.iter().any(|kind| kind == "context_trimmed"));
-    assert!(!story.last_request().contains("first"), "the first turn is gone");
+    let folded = story.world.kinds(story.id).await;
+    assert!(folded.iter().any(|kind| kind == "context_compacted"));
+    assert!(!story.last_request().contains("\"first\""), "the first turn is gone");
     assert_eq!(story.thoughts()[..2], [true, false], "those of the open turn, none that are gone");
     story.assert_no_violations();
 }

@@ -25,7 +25,13 @@ fn sent(world: &World) -> Vec<Vec<(char, usize)>> {
         said.collect()
     };
     let requests = world.provider.requests.lock().unwrap();
-    requests.iter().map(|request| of_request(&request.messages)).collect()
+    // Those of turns: summaries are asked for between them.
+    let is_of_turn = |messages: &[Message]| match messages.first() {
+        Some(Message::System(text)) => text.starts_with("You are agentd"),
+        _ => false,
+    };
+    let of_turns = requests.iter().filter(|request| is_of_turn(&request.messages));
+    of_turns.map(|request| of_request(&request.messages)).collect()
 }
 
 async fn turns(world: &World, texts: &[String]) -> (agentd_engine::Engine, Terminal) {
@@ -46,7 +52,7 @@ fn letters(letters: &str) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_conversation_that_is_too_long_loses_its_oldest_turns_and_is_asked_again() {
+async fn a_conversation_that_is_too_long_is_folded_and_the_model_asked_again() {
     for limit in [Some(3_500), None] {
         let world = World::new();
         for _ in 0..3 {
@@ -58,14 +64,16 @@ async fn a_conversation_that_is_too_long_loses_its_oldest_turns_and_is_asked_aga
         let sent = sent(&world);
         let all = |letters: &str| letters.chars().map(|it| (it, 4000)).collect::<Vec<_>>();
         assert_eq!(sent[3], all("abcd"), "{limit:?}");
-        assert_eq!(sent[4], all("d"), "{limit:?}: cut well below the limit");
+        let ('[', _) = sent[4][0] else { panic!("no summary first: {:?}", sent[4]) };
+        assert_eq!(sent[4][1..], all("d"), "{limit:?}: cut well below the limit");
         // The next turn goes on from there, here and after a restart.
-        assert_eq!(sent[5], all("de"), "{limit:?}");
-        let trims = terminal.events.iter().filter_map(|event| match &event.body {
-            EventBody::ContextTrimmed(trimmed) => Some(trimmed.dropped_tokens),
+        assert_eq!(sent[5][0], sent[4][0], "{limit:?}");
+        assert_eq!(sent[5][1..], all("de"), "{limit:?}");
+        let folded = terminal.events.iter().filter_map(|event| match &event.body {
+            EventBody::ContextCompacted(compacted) => Some(compacted.folded_turns),
             _ => None,
         });
-        assert_eq!(trims.count(), 1);
+        assert_eq!(folded.collect::<Vec<_>>(), [3]);
         let learned = world.models.learned.lock().unwrap().clone();
         let expect = limit.map(|limit| (String::new(), "default".to_owned(), limit));
         assert_eq!(learned, Vec::from_iter(expect), "only what the provider names is known");
@@ -74,7 +82,7 @@ async fn a_conversation_that_is_too_long_loses_its_oldest_turns_and_is_asked_aga
 }
 
 #[tokio::test(start_paused = true)]
-async fn tool_outputs_of_a_turn_that_is_too_long_are_shortened_in_the_request_only() {
+async fn co_01_tool_outputs_of_a_turn_that_is_too_long_are_shortened_in_requests_only() {
     let mut world = World::new();
     let long: &'static str = "x".repeat(100_000).leak();
     let short = "y";
@@ -97,7 +105,7 @@ async fn tool_outputs_of_a_turn_that_is_too_long_are_shortened_in_the_request_on
         _ => None,
     });
     assert_eq!(logged, Some(100_000));
-    assert_eq!(terminal.count("context_trimmed"), 0);
+    assert_eq!(terminal.count("context_trimmed"), 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -132,7 +140,7 @@ async fn a_conversation_that_stays_too_long_is_asked_again_twice_at_most() {
     let (_engine, terminal) = turns(&world, &letters("abcdefg")).await;
     assert_eq!(failure(&terminal), "CONTEXT_OVERFLOW");
     let tail: Vec<usize> = sent(&world)[6..].iter().map(Vec::len).collect();
-    assert_eq!(tail, [7, 1], "after the first cut only the newest turn is there");
+    assert_eq!(tail, [7, 2], "after the first cut only a summary and the newest turn are there");
 }
 
 fn failure(terminal: &Terminal) -> &str {

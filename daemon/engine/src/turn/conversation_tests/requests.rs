@@ -191,6 +191,7 @@ proptest! {
 
     #[test]
     fn a_request_begins_like_the_one_of_the_turn_before(events in any_damaged_log()) {
+        let events = untrimmed(&events);
         let whole = conversation(&events);
         let (request_of_all, repaired_whole) = (request(&whole), repaired(&whole));
         let mut so_far = Conversation::default();
@@ -212,13 +213,14 @@ proptest! {
     #[test]
     fn no_word_of_the_user_is_lost_on_the_way_to_a_request(log in any_log()) {
         let mut accepted = HashMap::new();
-        let messages = repaired(&conversation(&log.events));
+        let events = untrimmed(&log.events);
+        let messages = repaired(&conversation(&events));
         let mut said = messages.iter().filter_map(|message| match message {
             Message::User { text, .. } => Some(text.as_str()),
             _ => None,
         });
         let mut rest = said.next().unwrap_or_default();
-        for event in &log.events {
+        for event in &events {
             let used = match &event.body {
                 EventBody::MessageAccepted(message) => {
                     accepted.insert(message.item_id, message.text.clone());
@@ -257,6 +259,12 @@ proptest! {
     }
 }
 
+/// A log in which nothing was cut.
+fn untrimmed(events: &[Event]) -> Vec<Event> {
+    let is_cut = |event: &&Event| matches!(event.body, EventBody::ContextTrimmed(_));
+    events.iter().filter(|event| !is_cut(event)).cloned().collect()
+}
+
 /// True for a block of text for the user that is blank.
 fn says_nothing(block: &str) -> bool {
     let block: serde_json::Value = serde_json::from_str(block).unwrap_or_default();
@@ -281,7 +289,9 @@ fn sl_02_logs_of_the_first_release_give_well_formed_requests() {
         conversation.apply(event);
         assert_well_formed(&conversation);
     }
-    let shown: Vec<String> = assert_well_formed(&conversation)
+    let whole = super::conversation(&untrimmed(&events));
+    assert!(repaired(&whole).ends_with(&repaired(&conversation)[2..]), "what is left after a cut");
+    let shown: Vec<String> = assert_well_formed(&whole)
         .iter()
         .map(|message| match message {
             Message::System(text) => format!("system: {text}"),
