@@ -4,6 +4,7 @@
 //! names the nearest one that does.
 
 mod budget;
+mod context;
 mod limits;
 mod load;
 mod memory;
@@ -18,6 +19,7 @@ mod template;
 mod tools;
 
 pub use budget::BudgetConfig;
+pub use context::ContextSettings;
 pub use limits::LimitsConfig;
 pub use load::{ConfigError, ConfigSource, Loaded, load};
 pub use memory::{DecaySettings, MemorySettings, SelectSettings};

@@ -35,6 +35,7 @@ mod title;
 mod turn;
 mod usage;
 
+pub use agentd_context::{ContextConfig, ContextReport, Layer, LayerShare};
 pub use attach::{AttachPosition, Attachment, AttachmentItem};
 pub use by_hand::{HandCall, HandPlace, HandPlan, HandResult, HandStep, PlaceChanges};
 pub use clock::{RandomIds, SystemClock};

@@ -7,6 +7,7 @@ use agentd_engine::{AutoResume, EngineConfig, FailureLimits, TitlePolicy};
 use serde::{Deserialize, Serialize};
 
 use super::BudgetConfig;
+use super::context::ContextSettings;
 use super::memory::MemorySettings;
 use super::otel::OtelConfig;
 use super::permission::PermissionConfig;
@@ -56,6 +57,8 @@ pub struct Config {
     pub memory: MemorySettings,
     /// How much of what was said is searched.
     pub search: HistorySearchConfig,
+    /// What requests are made of.
+    pub context: ContextSettings,
 }
 
 /// `[provider]`: which model answers.
@@ -531,6 +534,7 @@ impl Config {
         self.tools.check()?;
         self.memory.check()?;
         self.search.check()?;
+        self.context.check()?;
         self.provider.check("provider")?;
         self.check_roles()
     }
@@ -571,6 +575,8 @@ impl Config {
             extract_after: Some(self.memory.extract_after_ms)
                 .filter(|after_ms| *after_ms > 0)
                 .map(Duration::from_millis),
+            context: self.context.engine(),
+            summary_timeout: Duration::from_millis(self.context.summary_timeout_ms),
             extract_turns: u32::try_from(self.memory.extract_turns).unwrap_or(u32::MAX),
             history: self.search.history(),
             ..EngineConfig::default()

@@ -181,6 +181,25 @@ pub const TEMPLATE: &str = r#"# agentd and its clients. Every key may be left ou
 #max_messages = 200000    # the newest of all sessions are searched
 #max_text_bytes = 67108864  # of them together; their index takes about three times as much memory
 #idle_unload_ms = 3600000 # what nobody has searched for so long leaves memory, and is read anew when it is asked for
+[context]                 # ratios are parts of what the window leaves for the conversation
+#trim_ratio = 0.8         # above it, parts of older turns are left out
+#compact_ratio = 0.92     # above it, older turns are folded into a summary at once
+#compact_to_ratio = 0.3   # what is left then
+#outputs_keep_turns = 3   # newest turns whose tool outputs stay
+#long_text_chars = 4096   # longer texts of older turns lose their middle
+#small_window = 16384     # windows up to this tell only so many turns whole:
+#compact_above_turns = 10  # older ones are folded above this; 0: never
+#keep_turns = 5
+#large_window = 1000000   # windows from this on are folded by tokens:
+#large_compact_above = 700000
+#large_compact_to = 500000
+#recall_turns = 50        # folded turns that are told again when they bear on a message
+#recall_keep = 20         # those that stay when there are as many
+#recall_whole = 0.15      # likeness to be told whole, and in short
+#recall_short = 0.05
+#summary_chars = 32000
+#summary_timeout_ms = 120000
+#rested_after_days = 30   # then a session begins again with its summary and last turn; 0: never
 
 [store]
 #cache_bytes = 8388608
