@@ -64,14 +64,18 @@ impl Actor {
     }
 
     pub(super) async fn on_made(&mut self, made: Made) {
+        let mut drafts = self.drafts_of_turn(Vec::new());
         let made = match made {
             Made::Folded(outcome) => {
+                self.store_made(drafts).await;
                 self.on_folded(*outcome).await;
-                Made::Nothing
+                if self.running.is_none() {
+                    self.rest_before_looking();
+                }
+                return;
             }
             made => made,
         };
-        let mut drafts = self.drafts_of_turn(Vec::new());
         // What is left is looked at as well; what could not be is tried again after the next turn.
         let is_found = matches!(made, Made::Memories(Some(_)));
         let may_look_again = matches!(made, Made::Memories(Some(_)) | Made::Title(_));
@@ -84,14 +88,18 @@ impl Actor {
             }
             Made::Title(_) | Made::Memories(None) | Made::Folded(_) | Made::Nothing => {}
         }
-        if let Err(error) = self.record(drafts, Vec::new()).await {
-            tracing::warn!(session_id = %self.id, %error, "what was made could not be stored");
-        }
+        self.store_made(drafts).await;
         if let Some(reply) = self.looking.take() {
             let _left = reply.send(Ok(is_found));
         }
         if self.running.is_none() && may_look_again {
             self.rest_before_looking();
+        }
+    }
+
+    async fn store_made(&mut self, drafts: Vec<Draft>) {
+        if let Err(error) = self.record(drafts, Vec::new()).await {
+            tracing::warn!(session_id = %self.id, %error, "what was made could not be stored");
         }
     }
 }
