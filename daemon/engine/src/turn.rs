@@ -6,8 +6,6 @@
 
 mod act;
 mod ask;
-#[cfg(test)]
-mod conversation_tests;
 mod failures;
 mod fit;
 mod gate;
@@ -356,3 +354,6 @@ impl TurnTask {
 fn cancelled() -> Ended {
     Ended(TurnOutcome::Cancelled { last: Vec::new() })
 }
+
+#[cfg(test)]
+mod tests;
