@@ -6,7 +6,7 @@
 //! Reading order: `conversation` (the fold over the log) and `turn_messages`, `policy` (all thresholds),
 //! `trim` (leaving out parts of turns), `fold` (turns into a summary, without a model), `ask_summary` (with
 //! one), `pairs` (folded turns that bear on what was asked), `count` (tokens), `report` (for people).
-//! docs/adr/0016 says why.
+//! docs/adr/0017 says why.
 
 mod ask_summary;
 mod conversation;
