@@ -40,7 +40,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ),
     ("agentd-context", &["agentd-domain", "agentd-llm", "agentd-search"]),
     ("agentd-llm", &["agentd-domain"]),
-    ("agentd-memory", &["agentd-domain", "agentd-search", "agentd-store"]),
+    ("agentd-memory", &["agentd-domain", "agentd-llm", "agentd-search", "agentd-store"]),
     ("agentd-search", &["agentd-domain"]),
     ("agentd-store", &["agentd-domain"]),
     ("agentd-sandbox", &["agentd-domain"]),

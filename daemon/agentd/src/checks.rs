@@ -8,6 +8,7 @@ mod sandbox;
 mod surroundings;
 mod turns;
 
+pub(crate) use memory::search;
 pub(crate) use sandbox::{warning as sandbox_warning, why_it_is};
 
 use std::sync::Arc;
@@ -91,7 +92,7 @@ pub(crate) async fn run(subject: &Subject<'_>, ask: bool) -> Vec<Check> {
     checks.push(machine::socket(subject));
     checks.push(machine::disk(subject).await);
     checks.push(machine::clock(subject).await);
-    checks.push(memory::check(subject.memories).await);
+    checks.push(memory::check(subject.memories, ask).await);
     checks.push(turns::turns(&subject.engine.slow_turns()));
     checks.push(surroundings::service(&subject.control.facts().supervision));
     checks.push(surroundings::remote(subject));

@@ -5,6 +5,7 @@
 
 mod budget;
 mod context;
+mod embeddings;
 mod limits;
 mod load;
 mod memory;
@@ -20,6 +21,7 @@ mod tools;
 
 pub use budget::BudgetConfig;
 pub use context::ContextSettings;
+pub use embeddings::{EmbeddingProvider, EmbeddingSettings};
 pub use limits::LimitsConfig;
 pub use load::{ConfigError, ConfigSource, Loaded, load};
 pub use memory::{DecaySettings, MemorySettings, SelectSettings};

@@ -28,6 +28,7 @@ pub use self::start_error::StartError;
 use crate::backups::Backups;
 use crate::config::Config;
 use crate::control::{Control, Overrides};
+use crate::embeddings::Embedding;
 use crate::environment::Environment;
 use crate::grpc::{Context, Peers};
 use crate::listener::{Door, Place};
@@ -121,6 +122,7 @@ pub struct Daemon {
     starting: JoinSet<()>,
     backups: Backups,
     upkeep: Upkeep,
+    embedding: Embedding,
     metrics: Arc<Metrics>,
     traces: Traces,
 }

@@ -1,6 +1,7 @@
 //! Finds the model that answers: flag, configuration, environment, a local server, or none.
 
 mod assign;
+mod embedder;
 mod endpoint;
 mod info;
 mod key;

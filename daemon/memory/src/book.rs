@@ -7,6 +7,7 @@ mod add;
 mod change;
 mod find;
 mod history;
+mod meaning;
 mod shelf;
 mod sweep;
 
@@ -20,9 +21,11 @@ use agentd_search::{Document, Index};
 
 use self::shelf::Shelf;
 use crate::config::MemoryConfig;
+use crate::vectors::Vectors;
 
 pub use add::Added;
 pub use find::Filter;
+pub(crate) use meaning::{Meaning, Missing};
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -32,6 +35,8 @@ pub(crate) struct Book {
     index: Index<u32>,
     /// When memories were last looked after.
     pub(crate) upkeep: MemoryUpkeep,
+    /// By place, as far as a model has made them.
+    vectors: Vectors,
     /// The newest change, which the next one has to come after.
     last_change: Option<MemoryChangeId>,
 }
@@ -130,8 +135,12 @@ impl Book {
         let text_changed = old.is_none_or(|old| {
             old.content != memory.content || old.tags != memory.tags || !is_indexed(old)
         });
+        let says_something_else = old.is_some_and(|old| old.content != memory.content);
         let id = memory.id;
         let Some(place) = self.shelf.put(memory) else { return };
+        if says_something_else {
+            self.vectors.clear(place);
+        }
         let Some(memory) = self.shelf.get(id) else { return };
         if !is_indexed(memory) {
             self.index.remove(place);
@@ -146,6 +155,7 @@ impl Book {
     pub(crate) fn remove(&mut self, id: Option<MemoryId>) {
         if let Some(place) = id.and_then(|id| self.shelf.remove(id)) {
             self.index.remove(place);
+            self.vectors.clear(place);
         }
     }
 }

@@ -74,6 +74,9 @@ pub struct MemoryConfig {
     /// Texts of a scope that share this much of their words are one memory: Jaccard, times 1.1 in the
     /// same category (spec b.6, whose 0.3 merges what is unrelated).
     pub merge_similarity: f64,
+    /// Texts of a scope and category whose vectors have this cosine are one memory, too (spec b.6: 0.92),
+    /// if they name the same things and numbers.
+    pub merge_nearness: f64,
     /// Changes kept for looking back and undoing.
     pub max_changes: usize,
     /// Days for which what holds no longer is kept as history; 0: for ever.
@@ -92,6 +95,7 @@ impl Default for MemoryConfig {
             max_active: 10_000,
             max_critical: 15,
             merge_similarity: 0.6,
+            merge_nearness: 0.92,
             max_changes: 1000,
             keep_history_days: 180,
             quarantine_days: 30,

@@ -18,6 +18,7 @@ mod select;
 #[cfg(test)]
 mod test_memory;
 mod told;
+mod vectors;
 mod vouch;
 
 pub use book::{Added, Filter};
@@ -26,7 +27,7 @@ pub use decay::{Fate, forecast, next_step, retention};
 pub use doubt::ClockDoubt;
 pub use error::MemoryError;
 pub use extract::{Extracted, INSTRUCTIONS, MAX_ANSWER, parse, usual_priority};
-pub use memories::{Counts, Found, Memories, Swept, WouldSweep};
+pub use memories::{Counts, EmbeddingState, Embeddings, Found, Memories, Swept, WouldSweep};
 pub use new_memory::{MemoryPatch, NewMemory, Vouched};
 pub use select::{Because, Chosen};
 pub use told::{id_end, told, told_line, told_withdrawn};

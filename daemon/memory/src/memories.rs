@@ -4,8 +4,10 @@
 //! after the other: drafted, written, then visible. The book is read from the store when it is first
 //! needed, so that a daemon starts as fast with many memories as with none.
 
+mod embed;
 mod journal;
 mod load;
+mod model;
 mod records;
 mod sweep;
 
@@ -16,13 +18,14 @@ use agentd_domain::{
     TimestampMs,
 };
 use agentd_store::{Store, Write};
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{Notify, Semaphore, SemaphorePermit, watch};
 
 use crate::book::holds;
 use crate::book::{Added, Book, Draft, Drafting, Filter};
 use crate::select::Chosen;
 use crate::{MemoryConfig, MemoryError, MemoryPatch, NewMemory};
 
+pub use model::{EmbeddingState, Embeddings};
 pub use sweep::{Swept, WouldSweep};
 
 /// Records read from the store at once.
@@ -59,6 +62,12 @@ struct Inner {
     /// One permit, held from a draft until its change is visible.
     changing: Semaphore,
     stale: load::Stale,
+    /// What makes vectors of them.
+    embeddings: RwLock<embed::Use>,
+    /// Some may want a vector that have none.
+    changed: Notify,
+    /// Another model makes the vectors, or the same is to be tried again.
+    reconfigured: watch::Sender<()>,
 }
 
 impl Memories {
@@ -77,6 +86,9 @@ impl Memories {
             book: RwLock::new(None),
             changing: Semaphore::new(1),
             stale: load::Stale::default(),
+            embeddings: RwLock::default(),
+            changed: Notify::new(),
+            reconfigured: watch::Sender::new(()),
         }))
     }
 
@@ -96,7 +108,8 @@ impl Memories {
     /// When a field is not as it must be, there is no room, or the store fails.
     pub async fn add(&self, new: NewMemory) -> Result<Added, MemoryError> {
         self.settle().await?;
-        self.change(|book, drafting| book.add(drafting, new)).await
+        let direction = self.direction(&new.content).await;
+        self.change(|book, drafting| book.add(drafting, new, direction.as_ref())).await
     }
 
     /// Changes a memory; the text as it was stays in the journal.
@@ -259,17 +272,19 @@ impl Memories {
         max_bytes: usize,
     ) -> Result<(Vec<(Memory, Chosen)>, usize), MemoryError> {
         self.load().await?;
+        let meaning = self.meaning(said).await;
         let now = self.0.clock.now();
         let mut config = self.config().select;
         config.max_bytes = config.max_bytes.min(max_bytes);
         Ok(self.read(|book| {
-            let chosen = book.select(scopes, said, now, &config);
+            let chosen = book.select(scopes, said, meaning.as_ref(), now, &config);
             let chosen = chosen.into_iter().filter_map(|it| Some((book.get(it.id)?.clone(), it)));
             (chosen.collect(), book.count_active_in(scopes))
         }))
     }
 
-    /// The memories that are wanted, at most `limit`, and how many there are in all.
+    /// The memories that are wanted, at most `limit`, and how many there are in all. A model that makes
+    /// vectors is waited for a moment.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -279,9 +294,10 @@ impl Memories {
         limit: usize,
     ) -> Result<(Vec<Found>, usize), MemoryError> {
         self.load().await?;
+        let meaning = self.meaning(&filter.text).await;
         let now = self.0.clock.now();
         Ok(self.read(|book| {
-            let (found, all) = book.find(filter, now, limit);
+            let (found, all) = book.find(filter, meaning.as_ref(), now, limit);
             let found =
                 found.into_iter().map(|(score, memory)| Found { memory: memory.clone(), score });
             (found.collect(), all)

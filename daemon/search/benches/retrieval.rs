@@ -20,8 +20,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use agentd_search::{
-    ChatTurn, Document, Fusion, Index, Question, Scales, model_weight, names, probe_documents,
-    with_neighbours,
+    ChatTurn, Document, Fusion, Index, Question, Scales, names, probe_documents, with_neighbours,
 };
 use serde_json::Value;
 
@@ -285,7 +284,7 @@ impl Hybrid {
         let cosines: HashMap<usize, f32> = scope.iter().map(|key| (*key, cosine(*key))).collect();
         let nearest = cosines.values().copied().fold(-1.0, f32::max);
         let scale = self.scales.of(text);
-        let fusion = scale.map(|it| Fusion::new(model_weight(index.usual_length()), it, nearest));
+        let fusion = scale.map(|it| Fusion::new(index.usual_length(), it, nearest));
         let mut found: Vec<(f32, usize)> = scope
             .iter()
             .map(|key| {

@@ -11,7 +11,7 @@ mod probe;
 mod snippet;
 mod words;
 
-pub use fusion::{Fusion, model_weight};
+pub use fusion::Fusion;
 pub use index::{Document, Hit, Index, Question};
 pub use neighbours::{ChatTurn, names, with_neighbours};
 pub use probe::{Scale, Scales, probe_documents, probe_queries};

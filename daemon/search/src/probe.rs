@@ -2,8 +2,8 @@
 //!
 //! A few sentences, each said in two ways, in two scripts. A model reads a script when it finds the other
 //! way of most of them; where it does not, its cosines say nothing, and words decide alone. The sentences
-//! have nothing to do with each other, so that they also tell from which cosine on texts have: that is
-//! 0.2 with one model and 0.85 with another.
+//! have nothing to do with each other, so that they also tell what a cosine means: texts that have nothing
+//! in common are at 0.05 with one model, and at 0.83 with another.
 
 use crate::words;
 
@@ -31,8 +31,6 @@ const HAN: [(&str, &str); 8] = [
 ];
 /// Sentences of a script whose other way has to be found. By chance it is one.
 const FOUND: usize = 6;
-/// How many standard deviations above the mean of what has nothing to do with each other something has.
-const DEVIATIONS: f32 = 2.0;
 
 /// The sentences as documents, in order.
 pub fn probe_documents() -> Vec<String> {
@@ -44,11 +42,15 @@ pub fn probe_queries() -> Vec<String> {
     LATIN.iter().chain(&HAN).map(|(_, query)| (*query).to_owned()).collect()
 }
 
-/// Where a model's cosines begin to say something.
+/// What a model's cosines mean in a script.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scale {
-    /// Texts that are no nearer have nothing to do with each other.
-    pub far: f32,
+    /// The mean between texts that have nothing to do with each other.
+    pub unrelated: f32,
+    /// The standard deviation of these.
+    pub deviation: f32,
+    /// The mean between two ways to say the same.
+    pub same: f32,
 }
 
 /// What a model is good for.
@@ -86,21 +88,27 @@ impl Scales {
 fn scale(documents: &[Vec<f32>], queries: &[Vec<f32>]) -> Option<Scale> {
     let mut found = 0;
     let mut apart = Vec::new();
+    let mut same = 0.0;
     for (at, query) in queries.iter().enumerate() {
         let cosines: Vec<f32> = documents.iter().map(|document| dot(document, query)).collect();
         let own = *cosines.get(at)?;
         let others = || cosines.iter().enumerate().filter(|(other, _)| *other != at);
         found += usize::from(others().all(|(_, cosine)| own > *cosine));
+        same += own;
         apart.extend(others().map(|(_, cosine)| *cosine));
     }
     if found < FOUND {
         return None;
     }
-    #[expect(clippy::cast_precision_loss, reason = "a few dozens")]
-    let count = apart.len() as f32;
-    let mean = apart.iter().sum::<f32>() / count;
-    let variance = apart.iter().map(|cosine| (cosine - mean).powi(2)).sum::<f32>() / count;
-    Some(Scale { far: mean + DEVIATIONS * variance.sqrt() })
+    let mean = |sum: f32, count: usize| {
+        #[expect(clippy::cast_precision_loss, reason = "a few dozens")]
+        let count = count as f32;
+        sum / count
+    };
+    let unrelated = mean(apart.iter().sum(), apart.len());
+    let squares = apart.iter().map(|cosine| (cosine - unrelated).powi(2)).sum();
+    let deviation = mean(squares, apart.len()).sqrt();
+    Some(Scale { unrelated, deviation, same: mean(same, queries.len()) })
 }
 
 fn dot(a: &[f32], b: &[f32]) -> f32 {
@@ -128,8 +136,9 @@ mod tests {
     #[test]
     fn a_model_reads_the_scripts_whose_sentences_it_finds() {
         let all = vectors(|n, _| one(n)).unwrap();
-        assert_eq!(all.of("what is this?"), Some(Scale { far: 0.0 }));
-        assert_eq!(all.of("这是什么？"), Some(Scale { far: 0.0 }));
+        let scale = Scale { unrelated: 0.0, deviation: 0.0, same: 1.0 };
+        assert_eq!(all.of("what is this?"), Some(scale));
+        assert_eq!(all.of("这是什么？"), Some(scale));
         // All Chinese sentences are the same to it.
         let latin = vectors(|n, _| one(n.min(8))).unwrap();
         assert!(latin.of("what is this?").is_some() && !latin.is_useless());
@@ -141,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_far_is_measured_between_sentences_that_have_nothing_in_common() {
+    fn what_cosines_mean_is_measured_between_sentences_and_their_other_ways() {
         // All have half of their length in common.
         let half = 0.5_f32.sqrt();
         let scales = vectors(|n, _| {
@@ -149,8 +158,9 @@ mod tests {
             vector[19] = half;
             vector
         });
-        let far = scales.unwrap().of("word").unwrap().far;
-        assert!((far - 0.5).abs() < 1e-3, "{far}");
+        let Scale { unrelated, deviation, same } = scales.unwrap().of("word").unwrap();
+        assert!((unrelated - 0.5).abs() < 1e-3 && deviation < 1e-3, "{unrelated} {deviation}");
+        assert!((same - 1.0).abs() < 1e-3, "{same}");
     }
 
     #[test]

@@ -82,8 +82,10 @@ pub enum Write {
     },
     /// Adds a memory, or replaces the one of the same id.
     PutMemory(Box<Memory>),
-    /// Removes a memory.
+    /// Removes a memory and its vector.
     DeleteMemory(MemoryId),
+    /// Keeps what a model makes of the text of a memory, in place of what was there.
+    PutMemoryVector(Box<MemoryVector>),
     /// Adds a change to the journal of memories, or replaces the one of the same id.
     PutMemoryChange(Box<MemoryChange>),
     /// Removes a change from that journal.
@@ -106,6 +108,19 @@ impl Write {
     pub fn rule(&self) -> Option<&PermissionRule> {
         if let Self::PutRule(rule) = self { Some(rule) } else { None }
     }
+}
+
+/// What a model makes of the text of a memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryVector {
+    /// The memory.
+    pub id: MemoryId,
+    /// Vectors of other spaces cannot be compared with it. At most 64 KiB.
+    pub space: String,
+    /// A hash of the text, which may have changed since.
+    pub text: u64,
+    /// The direction, in steps of the largest number.
+    pub numbers: Vec<i8>,
 }
 
 /// Numbers that are only ever added to.

@@ -39,6 +39,7 @@ pub use records::{
     goals_are_replaced_removed_and_outlive_sessions, later_batches_keep_their_order,
     memories_and_their_changes_are_kept_in_order, partial_text_is_replaced_and_cleared,
     rules_are_replaced_removed_and_outlive_sessions, unfinished_sessions_are_listed,
+    vectors_are_replaced_and_go_with_their_memories,
 };
 pub use sessions::{
     sessions_are_listed_by_last_change, the_list_is_paged_while_sessions_change,
@@ -71,6 +72,7 @@ macro_rules! store_conformance {
             rules_are_replaced_removed_and_outlive_sessions,
             goals_are_replaced_removed_and_outlive_sessions,
             memories_and_their_changes_are_kept_in_order,
+            vectors_are_replaced_and_go_with_their_memories,
             a_deleted_session_is_gone,
             a_closed_store_refuses_everything,
             sd_02_commits_of_200_tasks_at_once_all_return,

@@ -8,6 +8,7 @@ mod purge;
 mod read;
 mod stage;
 mod value;
+mod vector;
 
 use std::ops::{Bound, ControlFlow};
 
@@ -17,10 +18,12 @@ pub(crate) use key::Key;
 pub(crate) use purge::event_keys;
 pub(crate) use read::{
     accepted, counters, cursor, decode_event, events, events_before, goals, memories,
-    memory_changes, memory_upkeep, partial, rules, session, sessions, snapshot, unfinished,
+    memory_changes, memory_upkeep, memory_vectors, partial, rules, session, sessions, snapshot,
+    unfinished,
 };
 pub(crate) use stage::{Heads, Purge, Stage, Writes};
 pub(crate) use value::{open_value, read_json, seal};
+pub(crate) use vector::decode_vector;
 
 /// A range of keys.
 pub(crate) type KeyRange = (Bound<Vec<u8>>, Bound<Vec<u8>>);

@@ -20,7 +20,7 @@ use agentd_domain::{
     PermissionRule, Seq, SessionId, SessionRecord,
 };
 
-pub use batch::{AcceptedMessage, Batch, Counter, PartialMessage, Write};
+pub use batch::{AcceptedMessage, Batch, Counter, MemoryVector, PartialMessage, Write};
 pub use crash_points::CrashPoints;
 pub use error::{BackupError, CommitError, ReadError};
 pub use instance_lock::{InstanceLock, LockError};
@@ -178,6 +178,13 @@ pub trait Store: std::fmt::Debug + Send + Sync + 'static {
 
     /// What is known of the upkeep of memories.
     async fn memory_upkeep(&self) -> Result<MemoryUpkeep, ReadError>;
+    /// Vectors of memories in the order of the memories' ids: those after `after`, at most `limit`.
+    /// Damaged ones are left out and logged.
+    async fn memory_vectors(
+        &self,
+        after: Option<MemoryId>,
+        limit: usize,
+    ) -> Result<Vec<MemoryVector>, ReadError>;
 
     /// The goals, in the order of their ids.
     async fn goals(&self) -> Result<Vec<Goal>, ReadError>;

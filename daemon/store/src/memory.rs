@@ -13,8 +13,8 @@ use async_trait::async_trait;
 
 use crate::keyspace::{self, Direction, Heads, KeyRange, Keyspace, Purge, Stage, Visit};
 use crate::{
-    AcceptedMessage, BackupError, BackupReport, Batch, CommitError, Counter, Page, PageLimit,
-    PartialMessage, ReadError, SessionCursor, SessionPage, Snapshot, Store, StoreStats,
+    AcceptedMessage, BackupError, BackupReport, Batch, CommitError, Counter, MemoryVector, Page,
+    PageLimit, PartialMessage, ReadError, SessionCursor, SessionPage, Snapshot, Store, StoreStats,
 };
 
 /// Keeps everything in memory, with the semantics of the durable backends.
@@ -183,6 +183,14 @@ impl Store for MemoryStore {
         limit: usize,
     ) -> Result<Vec<MemoryChange>, ReadError> {
         self.read(|keys| keyspace::memory_changes(keys, before, limit))
+    }
+
+    async fn memory_vectors(
+        &self,
+        after: Option<MemoryId>,
+        limit: usize,
+    ) -> Result<Vec<MemoryVector>, ReadError> {
+        self.read(|keys| keyspace::memory_vectors(keys, after, limit))
     }
 
     async fn stats(&self) -> Result<StoreStats, ReadError> {

@@ -38,8 +38,9 @@ use tokio::sync::{Semaphore, oneshot};
 
 use crate::keyspace;
 use crate::{
-    AcceptedMessage, BackupError, BackupReport, Batch, CommitError, Counter, CrashPoints, Page,
-    PageLimit, PartialMessage, ReadError, SessionCursor, SessionPage, Snapshot, Store, StoreStats,
+    AcceptedMessage, BackupError, BackupReport, Batch, CommitError, Counter, CrashPoints,
+    MemoryVector, Page, PageLimit, PartialMessage, ReadError, SessionCursor, SessionPage, Snapshot,
+    Store, StoreStats,
 };
 use files::Files;
 pub use open_error::OpenError;
@@ -263,6 +264,14 @@ impl Store for SledStore {
         limit: usize,
     ) -> Result<Vec<MemoryChange>, ReadError> {
         self.read(move |db| keyspace::memory_changes(db, before, limit)).await
+    }
+
+    async fn memory_vectors(
+        &self,
+        after: Option<MemoryId>,
+        limit: usize,
+    ) -> Result<Vec<MemoryVector>, ReadError> {
+        self.read(move |db| keyspace::memory_vectors(db, after, limit)).await
     }
 
     async fn stats(&self) -> Result<StoreStats, ReadError> {

@@ -46,7 +46,7 @@ fn lines(stats: &v1::GetMemoryStatsResponse) -> Vec<String> {
     lines.push(format!(
         "at most {} hold; search: {}",
         stats.max_active,
-        one_line(&stats.search, 40)
+        one_line(&stats.search, 400)
     ));
     match stats.due_reminders {
         0 => {}

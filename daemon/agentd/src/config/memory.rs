@@ -3,6 +3,7 @@
 use agentd_memory::{DecayConfig, MemoryConfig, SelectConfig};
 use serde::{Deserialize, Serialize};
 
+use super::embeddings::EmbeddingSettings;
 use super::schema::{BadValue, range};
 
 /// `[memory]`: what is remembered from one session to the next.
@@ -31,6 +32,8 @@ pub struct MemorySettings {
     pub decay: DecaySettings,
     /// What is told of them when a turn begins.
     pub select: SelectSettings,
+    /// What a model makes of them.
+    pub embeddings: EmbeddingSettings,
 }
 
 /// `[memory.decay]`: how memories age, in days.
@@ -94,6 +97,7 @@ impl Default for MemorySettings {
             extract_turns: 2,
             decay: DecaySettings::default(),
             select: SelectSettings::default(),
+            embeddings: EmbeddingSettings::default(),
         }
     }
 }
@@ -185,7 +189,8 @@ impl MemorySettings {
         ] {
             range(key, count, 0, 1_000)?;
         }
-        range("memory.select.max_bytes", max_bytes, 0, 1 << 20)
+        range("memory.select.max_bytes", max_bytes, 0, 1 << 20)?;
+        self.embeddings.check()
     }
 
     /// The part of memory itself.
@@ -216,6 +221,7 @@ impl MemorySettings {
             max_active: size(*max_active),
             max_critical: size(*max_critical),
             merge_similarity: *merge_similarity,
+            merge_nearness: self.embeddings.merge_similarity,
             max_changes: size(*max_changes),
             keep_history_days: days(*keep_history_days),
             quarantine_days: days(*quarantine_days),
@@ -240,7 +246,7 @@ impl MemorySettings {
     }
 }
 
-fn between(key: &str, value: f64, min: f64, max: f64) -> Result<(), BadValue> {
+pub(super) fn between(key: &str, value: f64, min: f64, max: f64) -> Result<(), BadValue> {
     if (min..=max).contains(&value) {
         return Ok(());
     }

@@ -535,6 +535,7 @@ impl Config {
         self.memory.check()?;
         self.search.check()?;
         self.context.check()?;
+        self.check_embeddings()?;
         self.provider.check("provider")?;
         self.check_roles()
     }

@@ -177,6 +177,14 @@ pub const TEMPLATE: &str = r#"# agentd and its clients. Every key may be left ou
 #min_low = 1
 #max_bytes = 8192
 
+[memory.embeddings]       # so that memories are found by what they mean, too; off: by their words alone
+#provider = "none"        # endpoint: the model of roles.embedding, over OpenAI's API (/embeddings)
+#dimensions = 0           # of vectors; 0: the model's own
+#query_prefix = ""        # some models want one; those of the e5 family "query: " and "passage: "
+#document_prefix = ""
+#query_timeout_ms = 500   # a turn waits no longer for the vector of what was said, and then goes by words
+#merge_similarity = 0.92  # texts of one kind whose vectors have this cosine become one memory
+
 [search]                  # of what was said, by `agentctl search` and history_query
 #max_messages = 200000    # the newest of all sessions are searched
 #max_text_bytes = 67108864  # of them together; their index takes about three times as much memory

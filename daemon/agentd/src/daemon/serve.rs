@@ -52,6 +52,7 @@ impl Daemon {
             starting,
             backups,
             upkeep,
+            embedding,
             metrics,
             traces,
         } = self;
@@ -105,6 +106,7 @@ impl Daemon {
         let at_rest = AtRest { engine: engine.clone(), config: upkeep.config.clone() };
         let at_rest = background.spawn(at_rest.run());
         let upkeep = background.spawn(upkeep.run());
+        let embedding = background.spawn(embedding.run());
         if let Some(metrics) = metrics_server(&config, &engine, &control, metrics).await {
             background.spawn(metrics.serve());
         }
@@ -124,6 +126,7 @@ impl Daemon {
         }
         backups.abort();
         upkeep.abort();
+        embedding.abort();
         reminders.abort();
         at_rest.abort();
         let stops_at = Instant::now() + limit;

@@ -20,6 +20,7 @@ use crate::access::{TokenFileError, Tokens};
 use crate::backups::Backups;
 use crate::config::{self, Config, SocketAccess};
 use crate::control::{Control, ControlParts, ProcessFacts, Supervision, Topic};
+use crate::embeddings::Embedding;
 use crate::environment::Environment;
 use crate::grpc::{Context, Peers};
 use crate::listener::Door;
@@ -187,6 +188,11 @@ impl Daemon {
             config: config_rx.clone(),
             control: control.clone(),
         };
+        let embedding = Embedding {
+            memories: memories.clone(),
+            models: Arc::clone(&models),
+            config: config_rx.clone(),
+        };
         // The store has logged them.
         control.keep_warnings(Topic::Store, warnings);
         for warning in loaded.warnings {
@@ -256,6 +262,7 @@ impl Daemon {
             starting,
             backups,
             upkeep,
+            embedding,
             metrics,
             traces,
         })

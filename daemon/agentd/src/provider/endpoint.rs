@@ -37,6 +37,18 @@ pub(super) struct Found {
     pub(super) source: String,
 }
 
+/// Where an endpoint is.
+#[derive(Debug)]
+pub(super) struct Reached<'a> {
+    pub(super) base_url: &'a str,
+    /// Its own model; may be empty.
+    model: &'a str,
+    pub(super) api_key: Option<Secret>,
+    key_place: Option<String>,
+    /// Why a key of the environment is not sent there.
+    pub(super) withheld: Option<String>,
+}
+
 /// What is looked for, and where.
 #[derive(Debug)]
 pub(super) struct Search<'a> {
@@ -74,6 +86,28 @@ impl Search<'_> {
 
     async fn endpoint(&self, preset: &'static Preset, source: &str) -> Result<Found, LlmError> {
         let config = self.config;
+        let Reached { base_url, model, api_key, key_place, withheld } = self.reach(preset)?;
+        // Other servers that speak Chat Completions need not speak Responses.
+        let has_both =
+            preset.api == ModelApi::ChatCompletions && base_url == preset::OPENAI.base_url;
+        let responses = has_both
+            .then(|| open(config, ModelApi::Responses, base_url, api_key.clone()))
+            .transpose()?;
+        let mut provider = open(config, preset.api, base_url, api_key)?;
+        if let Some(reason) = withheld {
+            provider = Arc::new(Withheld::new(provider, reason));
+        }
+        let model = if model.is_empty() && self.wants_model {
+            first_model(&*provider).await
+        } else {
+            model.to_owned()
+        };
+        Ok(Found { provider, responses, model, key_place, source: source.to_owned() })
+    }
+
+    /// Where it is, and the key for there.
+    pub(super) fn reach(&self, preset: &'static Preset) -> Result<Reached<'_>, LlmError> {
+        let config = self.config;
         let (base_url, model) = if self.is_default() {
             (
                 first_of([&config.base_url, self.variable(preset.base_url_env), preset.base_url]),
@@ -106,28 +140,14 @@ impl Search<'_> {
             let message = format!("set {key_env} or {section}.api_key_file");
             return Err(LlmError::NoKey { message });
         }
-        let is_without_key = api_key.is_none();
-        // Other servers that speak Chat Completions need not speak Responses.
-        let has_both =
-            preset.api == ModelApi::ChatCompletions && base_url == preset::OPENAI.base_url;
-        let responses = has_both
-            .then(|| open(config, ModelApi::Responses, base_url, api_key.clone()))
-            .transpose()?;
-        let mut provider = open(config, preset.api, base_url, api_key)?;
-        if let Some(of) = withheld.filter(|_| is_without_key) {
+        let withheld = withheld.filter(|_| api_key.is_none()).map(|of| {
             let Preset { key_env, base_url: own, .. } = of;
-            let reason = format!(
+            format!(
                 "{key_env} is for {own} and is not sent to {base_url}: name a variable in \
                  {section}.api_key_env, or set {section}.api_key_file"
-            );
-            provider = Arc::new(Withheld::new(provider, reason));
-        }
-        let model = if model.is_empty() && self.wants_model {
-            first_model(&*provider).await
-        } else {
-            model.to_owned()
-        };
-        Ok(Found { provider, responses, model, key_place, source: source.to_owned() })
+            )
+        });
+        Ok(Reached { base_url, model, api_key, key_place, withheld })
     }
 
     async fn local(&self) -> Result<Found, LlmError> {
@@ -215,7 +235,7 @@ fn open(
     }
 }
 
-fn timeouts(config: &ProviderConfig) -> Timeouts {
+pub(super) fn timeouts(config: &ProviderConfig) -> Timeouts {
     Timeouts {
         connect: Duration::from_millis(config.connect_timeout_ms),
         first_byte: Duration::from_millis(config.first_byte_timeout_ms),

@@ -59,6 +59,11 @@ impl Endpoints {
     }
 }
 
+/// An endpoint with these limits that shares its state with no other.
+pub(super) fn own_endpoint(base_url: &str, config: &ProviderConfig) -> Arc<Endpoint> {
+    Arc::new(Endpoint::new(base_url, &limits(config)))
+}
+
 fn limits(config: &ProviderConfig) -> EndpointLimits {
     EndpointLimits {
         max_concurrent: usize::try_from(config.max_concurrent_requests).unwrap_or(usize::MAX),

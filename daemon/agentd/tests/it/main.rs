@@ -16,6 +16,7 @@ mod check_project;
 mod config;
 mod connections;
 mod documents;
+mod embeddings;
 mod errors;
 mod git;
 mod goals;

@@ -9,9 +9,9 @@ use agentd_domain::{
     Seq, SessionId, SessionRecord,
 };
 use agentd_store::{
-    AcceptedMessage, BackupError, BackupReport, Batch, CommitError, Counter, MemoryStore, Page,
-    PageLimit, PartialMessage, ReadError, SessionCursor, SessionPage, Snapshot, Store, StoreStats,
-    Write,
+    AcceptedMessage, BackupError, BackupReport, Batch, CommitError, Counter, MemoryStore,
+    MemoryVector, Page, PageLimit, PartialMessage, ReadError, SessionCursor, SessionPage, Snapshot,
+    Store, StoreStats, Write,
 };
 use async_trait::async_trait;
 use tokio::sync::watch;
@@ -160,6 +160,14 @@ impl Store for FaultyStore {
         limit: usize,
     ) -> Result<Vec<MemoryChange>, ReadError> {
         self.inner.memory_changes(before, limit).await
+    }
+
+    async fn memory_vectors(
+        &self,
+        after: Option<MemoryId>,
+        limit: usize,
+    ) -> Result<Vec<MemoryVector>, ReadError> {
+        self.inner.memory_vectors(after, limit).await
     }
 
     async fn rules(&self) -> Result<Vec<PermissionRule>, ReadError> {

@@ -7,9 +7,11 @@ use agentd_domain::{
 
 use agentd_search::Question;
 
+use crate::book::meaning::may_be_one;
 use crate::book::{Book, Draft, Drafting, holds};
 use crate::merge::{may_merge, merged, normal, similarity};
 use crate::new_memory::check_record;
+use crate::vectors::Direction;
 use crate::{MemoryError, NewMemory};
 
 /// Texts that are looked at as possibly the same, the most alike by their words first.
@@ -43,12 +45,13 @@ impl Book {
         &self,
         drafting: &Drafting<'_>,
         new: NewMemory,
+        direction: Option<&Direction>,
     ) -> Result<Draft<Added>, MemoryError> {
         let author = new.origin.author.clone();
         let id = drafting.ids.memory_id(drafting.now);
         let stability_days = drafting.config.decay.stability_days;
         let new = new.check(id, drafting.now, stability_days)?;
-        self.place(drafting, new, author)
+        self.place(drafting, new, author, direction)
     }
 
     /// Drafts a record that was written elsewhere: as a new one, but with its id, age and uses.
@@ -62,7 +65,7 @@ impl Book {
         }
         let author = record.origin.author.clone();
         let record = check_record(record, drafting.now, &drafting.config.decay)?;
-        self.place(drafting, record, author)
+        self.place(drafting, record, author, None)
     }
 
     /// Drafts the place of a memory: its own, or in one that says the same.
@@ -71,6 +74,7 @@ impl Book {
         drafting: &Drafting<'_>,
         new: Memory,
         author: MemoryAuthor,
+        direction: Option<&Direction>,
     ) -> Result<Draft<Added>, MemoryError> {
         let id = new.id;
         let text = normal(&new.content);
@@ -91,6 +95,10 @@ impl Book {
             .map(|old| (similarity(old, &new), *old))
             .filter(|(similarity, _old)| *similarity >= drafting.config.merge_similarity)
             .collect();
+        let near = direction.map(|it| self.near(&new, it, drafting.config.merge_nearness));
+        similar.extend(near.into_iter().flatten().filter(|(_nearness, old)| {
+            new.is_active() && may_merge(old, &new) && may_be_one(&old.content, &new.content)
+        }));
         similar.sort_by(|(a, x), (b, y)| b.total_cmp(a).then(x.id.cmp(&y.id)));
         if let Some((_similarity, old)) = similar.first()
             && let Some(mut merged) = merged(old, &new)

@@ -8,7 +8,7 @@ use agentd_domain::{
 
 use agentd_search::Question;
 
-use crate::book::{Book, holds};
+use crate::book::{Book, Meaning, holds};
 use crate::config::SelectConfig;
 use crate::select::{Candidate, Card, Chosen, NOTHING_SAID, UNRELATED, score, select};
 
@@ -54,6 +54,7 @@ impl Book {
         &self,
         scopes: &[MemoryScope],
         said: &str,
+        meaning: Option<&Meaning>,
         now: TimestampMs,
         config: &SelectConfig,
     ) -> Vec<Chosen> {
@@ -64,7 +65,7 @@ impl Book {
             }
         }
         let is_told = |place: u32| told.get(place as usize) == Some(&true);
-        let related = self.relevance(said, is_told);
+        let related = self.relevance(said, meaning, is_told);
         let pool =
             self.shelf.cards(scopes).filter(|(_, card)| card.holds(now)).map(|(place, card)| {
                 let relevance = match &related {
@@ -84,11 +85,12 @@ impl Book {
     pub(crate) fn find(
         &self,
         filter: &Filter,
+        meaning: Option<&Meaning>,
         now: TimestampMs,
         limit: usize,
     ) -> (Vec<(f32, &Memory)>, usize) {
         let is_wanted = |place| self.shelf.at(place).is_some_and(|memory| filter.wants(memory));
-        let related = self.relevance(&filter.text, is_wanted);
+        let related = self.relevance(&filter.text, meaning, is_wanted);
         if related.is_none() && !filter.text.trim().is_empty() {
             return (Vec::new(), 0);
         }
@@ -123,15 +125,21 @@ impl Book {
         (found, all)
     }
 
-    /// How much the records have to do with a text, by place, as a share of the one that has most. 0
-    /// for those that have no word of it; none when the text has no words.
-    fn relevance(&self, text: &str, is_wanted: impl Fn(u32) -> bool) -> Option<Vec<f32>> {
+    /// How much the records have to do with a text and what it means, by place, 0 to 1: where only words
+    /// count, as a share of the one that has most. 0 for those that have nothing to do with it; none when
+    /// the text has no words.
+    fn relevance(
+        &self,
+        text: &str,
+        meaning: Option<&Meaning>,
+        is_wanted: impl Fn(u32) -> bool,
+    ) -> Option<Vec<f32>> {
         if !agentd_search::has_words(text) {
             return None;
         }
         let mut related = vec![0.0; self.shelf.places()];
         let mut most = f32::MIN_POSITIVE;
-        self.index.score(Question(&[(1.0, text)]), is_wanted, |hit| {
+        self.index.score(Question(&[(1.0, text)]), &is_wanted, |hit| {
             most = most.max(hit.score);
             if let Some(related) = related.get_mut(hit.key as usize) {
                 *related = hit.score;
@@ -139,6 +147,9 @@ impl Book {
         });
         for related in &mut related {
             *related /= most;
+        }
+        if let Some(meaning) = meaning {
+            self.fuse(&mut related, meaning, is_wanted);
         }
         Some(related)
     }

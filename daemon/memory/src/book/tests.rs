@@ -48,7 +48,7 @@ impl World {
     }
 
     fn add(&mut self, new: NewMemory) -> Result<Added, MemoryError> {
-        self.draft(|book, drafting| book.add(drafting, new)).map(|(added, _change)| added)
+        self.draft(|book, drafting| book.add(drafting, new, None)).map(|(added, _change)| added)
     }
 
     fn undo(&mut self, change: &MemoryChange) -> Result<MemoryChange, MemoryError> {
@@ -197,8 +197,13 @@ fn what_nobody_vouches_for_waits_and_touches_nothing() {
     assert!(matches!(waits, Added::Quarantined(_)));
     assert_eq!(world.active().iter().map(|it| it.id).collect::<Vec<_>>(), [known]);
     assert_eq!(world.book.get(known).unwrap().revision, 1);
-    let told =
-        world.book.select(&[MemoryScope::User], "deploy", TimestampMs(2000), &world.config.select);
+    let told = world.book.select(
+        &[MemoryScope::User],
+        "deploy",
+        None,
+        TimestampMs(2000),
+        &world.config.select,
+    );
     assert_eq!(told.iter().map(|it| it.id).collect::<Vec<_>>(), [known]);
 }
 
@@ -366,7 +371,7 @@ proptest! {
                         vouched: if vouched { Vouched::Yes } else { Vouched::No },
                         ..note(&text(&words))
                     };
-                    world.draft(|book, it| book.add(it, new)).map(|it| it.1)
+                    world.draft(|book, it| book.add(it, new, None)).map(|it| it.1)
                 }
                 Step::Edit(n, words) => {
                     let Some(id) = pick(n) else { continue };
@@ -407,7 +412,7 @@ proptest! {
                     scopes: scopes.to_vec(),
                     ..Filter::default()
                 };
-                let (found, _all) = world.book.find(&filter, TimestampMs(world.now), 100);
+                let (found, _all) = world.book.find(&filter, None, TimestampMs(world.now), 100);
                 prop_assert!(found.iter().any(|(_score, it)| it.id == memory.id));
             }
         }

@@ -38,6 +38,7 @@ impl Memories {
         let committed = self.0.store.commit(Batch::from(writes)).await;
         if committed.is_ok() {
             self.write(show);
+            self.0.changed.notify_one();
         }
         std::mem::forget(under_way);
         Ok(committed?)
@@ -77,11 +78,12 @@ impl Memories {
         }
         book.upkeep = self.0.store.memory_upkeep().await?;
         *self.book_mut() = Some(book);
+        self.restore_vectors().await?;
         self.0.stale.0.store(false, Ordering::Release);
         Ok(())
     }
 
-    fn is_loaded(&self) -> bool {
+    pub(super) fn is_loaded(&self) -> bool {
         !self.0.stale.0.load(Ordering::Acquire) && self.book().is_some()
     }
 }

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use agentd_domain::{
-    Goal, GoalAuthor, GoalContent, GoalDone, GoalPriority, GoalScope, ItemId, MemoryUpkeep,
-    PermissionRule, RuleEffect, RuleMatcher, RuleScope, Seq, SessionId, TimestampMs,
+    Goal, GoalAuthor, GoalContent, GoalDone, GoalPriority, GoalScope, ItemId, MemoryId,
+    MemoryUpkeep, PermissionRule, RuleEffect, RuleMatcher, RuleScope, Seq, SessionId, TimestampMs,
 };
 use tokio::task::JoinSet;
 
 use crate::conformance::sample::{ALL, append, events, memory, memory_change, record, session_id};
 use crate::{
-    AcceptedMessage, Batch, CommitError, Counter, PartialMessage, ReadError, Snapshot, Store, Write,
+    AcceptedMessage, Batch, CommitError, Counter, MemoryVector, PartialMessage, ReadError,
+    Snapshot, Store, Write,
 };
 
 fn partial(text: &str) -> PartialMessage {
@@ -205,6 +206,28 @@ pub async fn memories_and_their_changes_are_kept_in_order(store: Arc<dyn Store>)
         store.commit(Batch::of(Write::PutMemoryUpkeep(Box::new(upkeep.clone())))).await.unwrap();
         assert_eq!(store.memory_upkeep().await.unwrap(), upkeep);
     }
+}
+
+/// A vector is there as long as its memory, in the newest form, in pages.
+pub async fn vectors_are_replaced_and_go_with_their_memories(store: Arc<dyn Store>) {
+    let vector = |n: u64, numbers: &[i8]| MemoryVector {
+        id: MemoryId::from_parts(n, 1),
+        space: "e5 \"passage: \"".to_owned(),
+        text: u64::MAX - n,
+        numbers: numbers.to_vec(),
+    };
+    let put = |vector: &MemoryVector| Write::PutMemoryVector(Box::new(vector.clone()));
+    let all = [vector(1, &[-128, 0, 127]), vector(2, &[1, 2, 3]), vector(3, &[])];
+    let mut writes: Vec<Write> = all.iter().rev().map(put).collect();
+    writes.insert(0, put(&vector(2, &[9])));
+    writes.push(Write::PutMemory(Box::new(memory(2, "b"))));
+    store.commit(Batch::from(writes)).await.unwrap();
+    assert_eq!(store.memory_vectors(None, 9).await.unwrap(), all);
+    assert_eq!(store.memory_vectors(Some(all[0].id), 1).await.unwrap(), all[1..2]);
+    store.commit(Batch::of(Write::DeleteMemory(all[1].id))).await.unwrap();
+    let left = [all[0].clone(), all[2].clone()];
+    assert_eq!(store.memory_vectors(None, 9).await.unwrap(), left);
+    assert!(store.memories(None, 9).await.unwrap().is_empty());
 }
 
 /// A goal is there until it is removed, whatever happens to the session that set it.

@@ -31,6 +31,8 @@ impl Key {
     pub(crate) const RULE: u8 = b'r';
     pub(crate) const SESSION: u8 = b's';
     pub(crate) const UNFINISHED: u8 = b'u';
+    /// What a model makes of the text of a memory.
+    pub(crate) const MEMORY_VECTOR: u8 = b'v';
 
     /// The key of a record of which a session has one, and the prefix of one of which it has many.
     pub(crate) fn of(kind: u8, session_id: SessionId) -> Vec<u8> {
@@ -93,6 +95,17 @@ impl Key {
         key
     }
 
+    pub(crate) fn memory_vector(id: MemoryId) -> Vec<u8> {
+        let mut key = vec![Self::MEMORY_VECTOR];
+        key.extend_from_slice(&id.to_bytes());
+        key
+    }
+
+    /// The memory of the key of a vector.
+    pub(crate) fn memory_of(key: &[u8]) -> Option<MemoryId> {
+        Some(MemoryId::from_bytes(key.get(1..)?.try_into().ok()?))
+    }
+
     pub(crate) fn memory_change(id: MemoryChangeId) -> Vec<u8> {
         let mut key = vec![Self::MEMORY_CHANGE];
         key.extend_from_slice(&id.to_bytes());
@@ -109,8 +122,8 @@ impl Key {
         key
     }
 
-    /// The session of any key but those of the index, of counters, rules, memories, goals and meta
-    /// records.
+    /// The session of any key but those of the index, of counters, rules, memories, their changes and
+    /// vectors, goals and meta records.
     pub(crate) fn session_of(key: &[u8]) -> Option<SessionId> {
         let bytes = key.get(1..17)?;
         Some(SessionId::from_bytes(bytes.try_into().ok()?))

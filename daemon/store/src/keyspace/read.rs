@@ -8,10 +8,12 @@ use agentd_domain::{
     PermissionRule, Seq, SessionId, SessionRecord,
 };
 
-use crate::keyspace::{Direction, Key, Keyspace, after, open_value, read_json, under};
+use crate::keyspace::{
+    Direction, Key, Keyspace, after, decode_vector, open_value, read_json, under,
+};
 use crate::{
-    AcceptedMessage, Counter, Page, PageLimit, PartialMessage, ReadError, SessionCursor,
-    SessionPage, Snapshot,
+    AcceptedMessage, Counter, MemoryVector, Page, PageLimit, PartialMessage, ReadError,
+    SessionCursor, SessionPage, Snapshot,
 };
 
 /// Reads one event out of its record.
@@ -272,6 +274,29 @@ pub(crate) fn memories(
         match read_json(value, "memory") {
             Ok(memory) => found.push(memory),
             Err(error) => tracing::error!(%error, "a damaged memory is left out"),
+        }
+        if found.len() < limit.max(1) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    Ok(found)
+}
+
+/// A page of the vectors of memories in the order of their ids. One that is damaged is left out: it can
+/// be made again.
+pub(crate) fn memory_vectors(
+    keys: &impl Keyspace,
+    after_id: Option<MemoryId>,
+    limit: usize,
+) -> Result<Vec<MemoryVector>, ReadError> {
+    let from = after_id.map_or_else(
+        || Bound::Included(vec![Key::MEMORY_VECTOR]),
+        |id| Bound::Excluded(Key::memory_vector(id)),
+    );
+    let mut found = Vec::new();
+    keys.scan((from, after(&[Key::MEMORY_VECTOR])), Direction::Forward, &mut |key, value| {
+        if let Some(vector) = Key::memory_of(key).and_then(|id| decode_vector(id, value)) {
+            found.push(vector);
+        } else {
+            tracing::warn!("a damaged vector of a memory is left out");
         }
         if found.len() < limit.max(1) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;

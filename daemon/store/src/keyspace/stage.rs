@@ -10,6 +10,7 @@ use agentd_domain::{Event, Seq, SessionId, SessionRecord};
 use serde::Serialize;
 
 use crate::keyspace::purge::keys_under;
+use crate::keyspace::vector::encode;
 use crate::keyspace::{Direction, Key, Keyspace, event_keys, open_value, read_json, seal, under};
 use crate::{Batch, CommitError, ReadError, Snapshot, Write};
 
@@ -155,6 +156,11 @@ impl<'a, K: Keyspace> Stage<'a, K> {
             Write::PutMemory(memory) => self.put_json(Key::memory(memory.id), &memory),
             Write::DeleteMemory(id) => {
                 self.remove(Key::memory(id));
+                self.remove(Key::memory_vector(id));
+                Ok(())
+            }
+            Write::PutMemoryVector(vector) => {
+                self.put(Key::memory_vector(vector.id), &encode(&vector)?);
                 Ok(())
             }
             Write::PutMemoryChange(change) => self.put_json(Key::memory_change(change.id), &change),
@@ -267,6 +273,7 @@ impl<'a, K: Keyspace> Stage<'a, K> {
                 Key::MEMORY,
                 Key::MEMORY_CHANGE,
                 Key::MEMORY_UPKEEP,
+                Key::MEMORY_VECTOR,
                 Key::GOAL,
             ];
             key.first().is_some_and(|kind| !of_no_session.contains(kind))

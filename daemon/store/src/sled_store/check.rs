@@ -2,10 +2,11 @@
 
 use std::ops::{Bound, ControlFlow};
 
-use agentd_domain::{Seq, SessionId, SessionRecord};
+use agentd_domain::{MemoryId, Seq, SessionId, SessionRecord};
 
 use crate::keyspace::{
-    Direction, Key, Keyspace, after, decode_event, open_value, read_json, sessions, under,
+    Direction, Key, Keyspace, after, decode_event, decode_vector, open_value, read_json, sessions,
+    under,
 };
 use crate::sled_store::fault::{Fault, guarded};
 use crate::sled_store::open::tombstones;
@@ -110,6 +111,7 @@ const RECORDS: &[(u8, IsSound)] = &[
     (Key::MEMORY, |value| read_json::<agentd_domain::Memory>(value, "").is_ok()),
     (Key::MEMORY_CHANGE, |value| read_json::<agentd_domain::MemoryChange>(value, "").is_ok()),
     (Key::MEMORY_UPKEEP, |value| read_json::<agentd_domain::MemoryUpkeep>(value, "").is_ok()),
+    (Key::MEMORY_VECTOR, |value| decode_vector(MemoryId::from_parts(0, 0), value).is_some()),
     (Key::GOAL, |value| read_json::<agentd_domain::Goal>(value, "").is_ok()),
     (Key::COUNTER, |value| read_json::<Vec<u64>>(value, "").is_ok()),
     (Key::ACCEPTED, |value| read_json::<crate::AcceptedMessage>(value, "").is_ok()),

@@ -83,6 +83,7 @@ pub(crate) fn copy(
     copy.of_no_session(Key::MEMORY)?;
     copy.of_no_session(Key::MEMORY_CHANGE)?;
     copy.of_no_session(Key::MEMORY_UPKEEP)?;
+    copy.of_no_session(Key::MEMORY_VECTOR)?;
     copy.sink.put(Key::meta(COMMITS), seal(&copy.copied.commits.to_be_bytes()))?;
     copy.sink.finish()?;
     set_version(target, VERSION).map_err(CopyError::Write)?;

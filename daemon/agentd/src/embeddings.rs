@@ -1,0 +1,41 @@
+//! Keeps memories in step with the model that makes vectors of them: the one that is configured now.
+
+use std::sync::Arc;
+
+use agentd_memory::Memories;
+use tokio::sync::watch;
+
+use crate::config::Config;
+use crate::provider::Models;
+
+/// Makes vectors of memories until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Embedding {
+    pub(crate) memories: Memories,
+    pub(crate) models: Arc<Models>,
+    pub(crate) config: watch::Receiver<Config>,
+}
+
+impl Embedding {
+    /// Makes what is missing, and takes another model when another is configured. What is under way when
+    /// this is dropped is whole or has not happened.
+    pub(crate) async fn run(mut self) {
+        let memories = self.memories.clone();
+        let mut embedding = std::pin::pin!(memories.keep_embedded());
+        loop {
+            self.config.borrow_and_update();
+            if let Err(error) = self.memories.embed_with(self.models.embeddings()).await {
+                tracing::warn!(%error, "vectors of memories could not be read; they are made anew");
+            }
+            tokio::select! {
+                () = &mut embedding => return,
+                changed = self.config.changed() => {
+                    if changed.is_err() {
+                        // The daemon is going away, and drops this soon.
+                        std::future::pending::<()>().await;
+                    }
+                }
+            }
+        }
+    }
+}
