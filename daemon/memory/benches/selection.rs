@@ -1,6 +1,7 @@
 //! How long it takes to choose what a turn is told, and to answer a search, among many memories.
 //!
 //! `cargo bench -p agentd-memory --bench selection [-- COUNT]`; 100,000 memories unless it says otherwise.
+//! First by words, then by words and vectors of 384 numbers, which a stand-in for a model makes at once.
 
 #![expect(
     clippy::print_stdout,
@@ -14,11 +15,15 @@ use std::time::{Duration, Instant};
 
 use agentd_domain::{
     Clock, IdSource, Memory, MemoryAuthor, MemoryCategory, MemoryId, MemoryOrigin, MemoryPriority,
-    MemoryScope, MemoryStatus, MemoryUse, TimestampMs,
+    MemoryScope, MemoryStatus, MemoryUse, TimestampMs, Usage,
 };
-use agentd_memory::{Filter, Memories, MemoryConfig};
+use agentd_llm::{Embedded, Embedder, LlmError, TextKind};
+use agentd_memory::{EmbeddingState, Embeddings, Filter, Memories, MemoryConfig};
 use agentd_store::{Batch, MemoryStore, Store, Write};
+use async_trait::async_trait;
 
+/// Numbers of a vector, as small models have them.
+const LENGTH: usize = 384;
 const DAY_MS: u64 = 86_400_000;
 const QUESTIONS: usize = 200;
 /// Words that texts are made of; a few of them are in most texts, as in real ones.
@@ -87,6 +92,47 @@ fn memory(n: u64, random: &mut Random) -> Memory {
     }
 }
 
+/// Texts are near that share words.
+#[derive(Debug)]
+struct Words;
+
+impl Words {
+    fn vector(text: &str) -> Vec<f32> {
+        let mut vector = vec![0.0_f32; LENGTH];
+        for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+            let hash = word.to_lowercase().bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+            });
+            let mut random = Random(hash | 1);
+            for number in &mut vector {
+                *number += if random.below(2) == 0 { 1.0 } else { -1.0 };
+            }
+        }
+        let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt().max(1.0);
+        vector.into_iter().map(|number| number / length).collect()
+    }
+}
+
+#[async_trait]
+impl Embedder for Words {
+    fn model(&self) -> &'static str {
+        "words"
+    }
+
+    fn place(&self) -> &'static str {
+        "here"
+    }
+
+    fn space(&self) -> &'static str {
+        "words"
+    }
+
+    async fn embed(&self, texts: &[String], _kind: TextKind) -> Result<Embedded, LlmError> {
+        let vectors = texts.iter().map(|text| Self::vector(text)).collect();
+        Ok(Embedded { vectors, usage: Usage::default() })
+    }
+}
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
     let count = std::env::args().skip(1).find_map(|argument| argument.parse().ok());
@@ -107,6 +153,32 @@ async fn main() {
         begin.elapsed(),
         told.len()
     );
+    measure("by words", &memories, &mut random).await;
+    let begin = Instant::now();
+    let query_timeout = Duration::from_secs(10);
+    let embedder = Arc::new(Words);
+    memories.embed_with(Embeddings::Model { embedder, query_timeout }).await.unwrap();
+    tokio::select! {
+        () = memories.keep_embedded() => {}
+        () = all_embedded(&memories) => {}
+    }
+    println!("all vectors made in {:?}", begin.elapsed());
+    measure("by words and vectors", &memories, &mut random).await;
+}
+
+async fn all_embedded(memories: &Memories) {
+    let mut look = tokio::time::interval(Duration::from_millis(200));
+    loop {
+        look.tick().await;
+        let state = memories.embeddings().await.unwrap();
+        if matches!(state, EmbeddingState::Model { embedded, wanted, .. } if embedded == wanted) {
+            return;
+        }
+    }
+}
+
+async fn measure(how: &str, memories: &Memories, random: &mut Random) {
+    let scopes = [MemoryScope::User];
     let (mut select, mut search) = (Vec::new(), Vec::new());
     for _ in 0..QUESTIONS {
         let said = random.text(12);
@@ -118,8 +190,8 @@ async fn main() {
         memories.find(&filter, 20).await.unwrap();
         search.push(begin.elapsed());
     }
-    report("selection for a turn", select);
-    report("search", search);
+    report(&format!("selection for a turn, {how}"), select);
+    report(&format!("search, {how}"), search);
 }
 
 fn report(what: &str, mut times: Vec<Duration>) {

@@ -150,7 +150,7 @@ async fn the_doctor_tells_of_a_server_that_does_not_answer_and_words_go_on() {
     assert!(told.starts_with("Warn: 1 memory") && told.contains("roles.embedding"), "{told}");
     // It is there again, and a reload does not wait for the next try.
     reload(&client).await;
-    wait_for(&client, "0 of 1 embedded; ").await;
+    embedder.wait_for_embeddings(2).await;
     reload(&client).await;
     wait_for(&client, "1 of 1 embedded").await;
     assert!(doctor(&client, false).await.starts_with("Ok: "));

@@ -9,6 +9,9 @@ use agentd_store::MemoryVector;
 use crate::book::Book;
 use crate::vectors::{Direction, text_hash};
 
+/// Where very many memories have vectors: those that have such a share of the words are compared in any case.
+const LIKELY: f32 = 0.3;
+
 /// What a model makes of a question.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Meaning {
@@ -86,7 +89,8 @@ impl Book {
         meaning: &Meaning,
         is_wanted: impl Fn(u32) -> bool,
     ) {
-        let cosines = self.vectors.cosines(&meaning.direction, is_wanted);
+        let is_likely = |place: u32| related.get(place as usize).is_some_and(|it| *it >= LIKELY);
+        let cosines = self.vectors.cosines(&meaning.direction, is_wanted, is_likely);
         let Some(nearest) = cosines.iter().flatten().copied().reduce(f32::max) else { return };
         let fusion = Fusion::new(self.index.usual_length(), meaning.scale, nearest);
         let has_words = related.iter().any(|related| *related > 0.0);
@@ -109,7 +113,7 @@ impl Book {
                 old.is_active() && old.scope == new.scope && old.category == new.category
             })
         };
-        let cosines = self.vectors.cosines(direction, is_wanted);
+        let cosines = self.vectors.cosines(direction, is_wanted, |_place| false);
         let near = cosines.into_iter().zip(0_u32..).filter_map(|(cosine, place)| {
             let cosine = f64::from(cosine?);
             (cosine >= least).then_some((cosine, self.shelf.at(place)?))
