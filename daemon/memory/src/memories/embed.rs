@@ -1,4 +1,4 @@
-//! Vectors of memories, made in the background (ADR 0017).
+//! Vectors of memories, made in the background (ADR 0018).
 //!
 //! What has none of the present model is asked for in batches, the newest first, each durable before the
 //! next: what a stop cuts off is one batch. A model that fails is asked again later, and meanwhile
