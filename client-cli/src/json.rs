@@ -12,6 +12,7 @@ mod diagnostics;
 mod event;
 mod goal;
 mod memory;
+mod memory_consolidation;
 mod model;
 mod plan;
 mod rule;
@@ -33,6 +34,7 @@ pub(crate) use goal::GoalView;
 pub(crate) use memory::{
     FoundMemoryView, MemoryChangeView, MemoryDetailView, MemoryStatsView, MemoryView, SweepView,
 };
+pub(crate) use memory_consolidation::ConsolidateView;
 pub(crate) use model::ModelsView;
 pub(crate) use rule::RuleView;
 pub(crate) use sandbox::{PromiseView, SandboxView};

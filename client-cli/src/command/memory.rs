@@ -2,6 +2,7 @@
 
 mod add;
 mod confirm;
+mod consolidate;
 mod decay;
 mod edit;
 mod export;
@@ -80,6 +81,18 @@ Examples:
   agentctl memory import notes.md --workspace .
   cat CLAUDE.md | agentctl memory import - --format markdown")]
     Import(import::ImportArgs),
+    /// Bring order into memories now, or show what that would do
+    #[command(after_help = "\
+What says the same becomes one memory. Pairs that are about one thing are
+shown to the cheap model: where they contradict each other the newer one
+holds, and what you wrote or pinned yourself is only proposed to go (`memory
+list --status quarantined`). The daemon does this by itself once a day, while
+no turn runs. `memory undo` takes each change back.
+
+Examples:
+  agentctl memory consolidate --dry-run
+  agentctl memory consolidate --json")]
+    Consolidate(consolidate::ConsolidateArgs),
     /// Let memories age now, or show which would
     Decay(decay::DecayArgs),
 }
@@ -177,6 +190,7 @@ pub(super) async fn run(command: &MemoryCommand, app: &App) -> Result<Exit, Fail
         MemoryCommand::Stats(args) => stats::run(args, app).await,
         MemoryCommand::Export(args) => export::run(args, app).await,
         MemoryCommand::Import(args) => import::run(args, app).await,
+        MemoryCommand::Consolidate(args) => consolidate::run(args, app).await,
         MemoryCommand::Decay(args) => decay::run(args, app).await,
     }
 }

@@ -6,6 +6,7 @@ use agentd_proto::v1::memory_scope::Scope;
 use serde::Serialize;
 
 use super::event::{AuthorView, view};
+use super::memory_consolidation::ConsolidationView;
 
 /// A memory.
 #[derive(Debug, Serialize)]
@@ -33,6 +34,7 @@ pub(crate) struct MemoryView<'a> {
     author: MemoryAuthorView<'a>,
     session_id: &'a str,
     seq: u64,
+    source_ids: &'a [String],
 }
 
 impl<'a> From<&'a v1::Memory> for MemoryView<'a> {
@@ -60,6 +62,7 @@ impl<'a> From<&'a v1::Memory> for MemoryView<'a> {
             author,
             session_id,
             seq,
+            source_ids,
         } = memory;
         let (workspace, agent) = match scope.as_ref().and_then(|scope| scope.scope.as_ref()) {
             None => ("", ""),
@@ -90,6 +93,7 @@ impl<'a> From<&'a v1::Memory> for MemoryView<'a> {
             author: MemoryAuthorView::of(author.as_ref()),
             session_id,
             seq: *seq,
+            source_ids,
         }
     }
 }
@@ -215,18 +219,26 @@ pub(crate) struct MemoryStatsView<'a> {
     search: &'a str,
     due_reminders: u32,
     undoable: Option<MemoryChangeView<'a>>,
+    last_consolidation: Option<ConsolidationView<'a>>,
 }
 
 impl<'a> From<&'a v1::GetMemoryStatsResponse> for MemoryStatsView<'a> {
     fn from(stats: &'a v1::GetMemoryStatsResponse) -> Self {
-        let v1::GetMemoryStatsResponse { counts, max_active, search, due_reminders, undoable } =
-            stats;
+        let v1::GetMemoryStatsResponse {
+            counts,
+            max_active,
+            search,
+            due_reminders,
+            undoable,
+            last_consolidation,
+        } = stats;
         Self {
             counts: counts.iter().map(CountView::from).collect(),
             max_active: *max_active,
             search,
             due_reminders: *due_reminders,
             undoable: view(undoable.as_ref()),
+            last_consolidation: view(last_consolidation.as_ref()),
         }
     }
 }

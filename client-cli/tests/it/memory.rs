@@ -87,6 +87,11 @@ async fn memories_are_added_found_changed_explained_and_brought_back() {
     assert!(stderr(&dry).contains("1 would age, 0 would end"), "{dry:?}");
     let swept = run(home, &["decay"]).await;
     assert!(stderr(&swept).contains("0 age, 0 end"), "{swept:?}");
+    let dry = good(home, &["consolidate", "--dry-run"]).await;
+    assert!(dry.contains("there is no model"), "{dry}");
+    let done = good(home, &["consolidate"]).await;
+    assert!(done.contains("0 pairs were compared") && done.contains("there is no model"), "{done}");
+    assert!(good(home, &["stats"]).await.contains("order was last brought into them"));
 
     good(home, &["forget", &id, "--erase", "--yes"]).await;
     let gone = run(home, &["show", &id]).await;

@@ -56,9 +56,9 @@ pub use id::{
     Seq, SessionId, TurnId,
 };
 pub use memory::{
-    Memory, MemoryAuthor, MemoryCategory, MemoryChange, MemoryChangeKind, MemoryCommand,
-    MemoryEdit, MemoryOrigin, MemoryPriority, MemoryReach, MemoryScope, MemoryStatus, MemoryUpkeep,
-    MemoryUse,
+    Consolidation, Memory, MemoryAuthor, MemoryCategory, MemoryChange, MemoryChangeKind,
+    MemoryCommand, MemoryEdit, MemoryMark, MemoryOrigin, MemoryPriority, MemoryReach, MemoryScope,
+    MemoryStatus, MemoryUpkeep, MemoryUse,
 };
 pub use native::NativeBlocks;
 pub use permission::{

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::named::named;
 use crate::{Author, MemoryChangeId, MemoryId, Seq, SessionId, TimestampMs};
 
-pub use upkeep::MemoryUpkeep;
+pub use upkeep::{Consolidation, MemoryMark, MemoryUpkeep};
 
 /// How much depends on a memory. Tiers are what memories fall through as they age.
 #[derive(
@@ -233,6 +233,9 @@ pub struct Memory {
     pub usage: MemoryUse,
     /// Where it is from.
     pub origin: MemoryOrigin,
+    /// Memories that the daemon made it of. One that waits takes their place when it is confirmed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<MemoryId>,
 }
 
 impl Memory {

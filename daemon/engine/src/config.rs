@@ -69,6 +69,8 @@ pub struct EngineConfig {
     pub context: ContextConfig,
     /// Longest time for writing a summary of older turns.
     pub summary_timeout: Duration,
+    /// How often order is brought into memories when the daemon is at rest; none: only by hand.
+    pub consolidate_every: Option<Duration>,
     /// What may be used. Looked at before each request.
     pub budget: Budget,
     /// A turn that takes longer is reported when it ends; zero: none is.
@@ -104,6 +106,7 @@ impl Default for EngineConfig {
             extract_timeout: Duration::from_secs(120),
             context: ContextConfig::default(),
             summary_timeout: Duration::from_secs(120),
+            consolidate_every: None,
             budget: Budget::default(),
             slow_turn: Duration::from_secs(60),
             permission_mode: PermissionMode::Ask,

@@ -15,7 +15,7 @@ use agentd_store::{
     Batch, CommitError, CrashPoints, Page, PageLimit, SessionCursor, SessionPage, Store, Write,
 };
 use agentd_tools::{Registry, UndoCopies};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Semaphore, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::by_hand::Hands;
@@ -80,6 +80,8 @@ struct Inner {
     copying: Mutex<HashSet<SessionId>>,
     /// Calls of tools that people make.
     hands: Hands,
+    /// Whoever brings order into memories holds its one permit.
+    consolidating: Semaphore,
     shutdown: CancellationToken,
 }
 
@@ -164,6 +166,7 @@ impl Engine {
             live: Mutex::default(),
             copying: Mutex::default(),
             hands: Hands::default(),
+            consolidating: Semaphore::new(1),
             shutdown: CancellationToken::new(),
         };
         Self { inner: Arc::new(inner) }
@@ -505,6 +508,10 @@ impl Engine {
 
     pub(crate) fn hands(&self) -> &Hands {
         &self.inner.hands
+    }
+
+    pub(crate) fn consolidating(&self) -> &Semaphore {
+        &self.inner.consolidating
     }
 
     pub(crate) fn shutdown(&self) -> &CancellationToken {

@@ -65,7 +65,7 @@ impl Engine {
             let page = self.list(from, PAGE).await?;
             for record in &page.sessions {
                 let is_wanted = record.unextracted_turns >= turns
-                    && self.is_at_rest(record, after)
+                    && self.is_session_at_rest(record, after)
                     && !tried.is_in_vain(record);
                 if !is_wanted {
                     continue;
@@ -95,7 +95,7 @@ impl Engine {
     }
 
     /// Nothing is under way in it, and who has it open looks through it by himself.
-    fn is_at_rest(&self, record: &SessionRecord, after: Duration) -> bool {
+    fn is_session_at_rest(&self, record: &SessionRecord, after: Duration) -> bool {
         let rested = self.deps().clock.now().since(record.updated_at);
         record.status == SessionStatus::Idle
             && record.queued_messages == 0

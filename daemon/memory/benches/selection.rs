@@ -89,6 +89,7 @@ fn memory(n: u64, random: &mut Random) -> Memory {
         tier_since: at,
         usage: MemoryUse { uses: 0, last_used_at: None, last_told_at: None, stability_days: 30.0 },
         origin: MemoryOrigin { author: MemoryAuthor::Model, session_id: None, seq: None },
+        sources: Vec::new(),
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod add;
 mod change;
+mod consolidate;
 mod find;
 mod history;
 mod meaning;
@@ -24,6 +25,7 @@ use crate::config::MemoryConfig;
 use crate::vectors::Vectors;
 
 pub use add::Added;
+pub(crate) use consolidate::is_by_user;
 pub use find::Filter;
 pub(crate) use meaning::{Meaning, Missing};
 

@@ -65,16 +65,23 @@ pub(crate) fn looked(now: TimestampMs, upkeep: &MemoryUpkeep) -> Option<MemoryUp
     let gap = upkeep.swept_at.map(|last| now.0.saturating_sub(last.0));
     let is_steady = gap.is_some_and(|gap| gap <= STEADY_GAP_DAYS * DAY_MS);
     let steady_since = upkeep.steady_since.filter(|since| is_steady && *since <= now);
-    let next =
-        MemoryUpkeep { swept_at: Some(now), steady_since: Some(steady_since.unwrap_or(now)) };
+    let next = MemoryUpkeep {
+        swept_at: Some(now),
+        steady_since: Some(steady_since.unwrap_or(now)),
+        ..upkeep.clone()
+    };
     let is_near = gap.is_some_and(|gap| (0..DAY_MS).contains(&gap));
     (!is_near || next.steady_since != upkeep.steady_since).then_some(next)
 }
 
 /// What is known after somebody has said that the clock is right.
-pub(crate) fn vouched_for(now: TimestampMs) -> MemoryUpkeep {
+pub(crate) fn vouched_for(now: TimestampMs, upkeep: &MemoryUpkeep) -> MemoryUpkeep {
     let steady_since = now.0.saturating_sub(STEADY_DAYS * DAY_MS);
-    MemoryUpkeep { swept_at: Some(now), steady_since: Some(TimestampMs(steady_since)) }
+    MemoryUpkeep {
+        swept_at: Some(now),
+        steady_since: Some(TimestampMs(steady_since)),
+        ..upkeep.clone()
+    }
 }
 
 /// True when what is removed now would not be removed because of a clock that was set just now.
@@ -124,7 +131,7 @@ mod tests {
         // It was off for long, or its clock is wrong.
         check(200, false);
         check(201, true);
-        assert!(may_remove(day(300), &vouched_for(day(300))));
+        assert!(may_remove(day(300), &vouched_for(day(300), &upkeep)));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 mod book;
 mod config;
+pub mod consolidate;
 mod decay;
 mod doubt;
 mod error;
@@ -27,7 +28,9 @@ pub use decay::{Fate, forecast, next_step, retention};
 pub use doubt::ClockDoubt;
 pub use error::MemoryError;
 pub use extract::{Extracted, INSTRUCTIONS, MAX_ANSWER, parse, usual_priority};
-pub use memories::{Counts, EmbeddingState, Embeddings, Found, Memories, Swept, WouldSweep};
+pub use memories::{
+    Counts, EmbeddingState, Embeddings, Found, Memories, Settled, Swept, WouldSweep,
+};
 pub use new_memory::{MemoryPatch, NewMemory, Vouched};
 pub use select::{Because, Chosen};
 pub use told::{id_end, told, told_line, told_withdrawn};

@@ -4,6 +4,7 @@
 //! after the other: drafted, written, then visible. The book is read from the store when it is first
 //! needed, so that a daemon starts as fast with many memories as with none.
 
+mod consolidate;
 mod embed;
 mod journal;
 mod load;
@@ -25,6 +26,7 @@ use crate::book::{Added, Book, Draft, Drafting, Filter};
 use crate::select::Chosen;
 use crate::{MemoryConfig, MemoryError, MemoryPatch, NewMemory};
 
+pub use consolidate::Settled;
 pub use model::{EmbeddingState, Embeddings};
 pub use sweep::{Swept, WouldSweep};
 
@@ -145,6 +147,7 @@ impl Memories {
     /// # Errors
     /// When there is none, or the store fails.
     pub async fn forget(&self, id: MemoryId, author: MemoryAuthor) -> Result<(), MemoryError> {
+        self.settle().await?;
         self.change(|book, drafting| book.forget(drafting, id, author)).await
     }
 

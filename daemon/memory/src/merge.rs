@@ -19,6 +19,11 @@ pub(crate) fn similarity(a: &Memory, b: &Memory) -> f64 {
     if a.category == b.category { jaccard * 1.1 } else { jaccard }
 }
 
+/// How many words two memories have in common.
+pub(crate) fn shared_words(a: &Memory, b: &Memory) -> usize {
+    words(a).intersection(&words(b)).count()
+}
+
 fn words(memory: &Memory) -> BTreeSet<String> {
     let mut words = keywords(&memory.content);
     // Every statement about a user begins so.
@@ -38,9 +43,11 @@ fn characters(memory: &Memory) -> BTreeSet<String> {
 /// is another statement (W0-10).
 pub(crate) fn may_merge(old: &Memory, new: &Memory) -> bool {
     let is_by_user = matches!(new.origin.author, MemoryAuthor::User { .. });
-    let is_reminder = |it: &Memory| it.category == MemoryCategory::Reminder;
-    if is_reminder(old)
-        || is_reminder(new)
+    // A reminder is about its time, and what the daemon made is about its sources.
+    let is_own_kind =
+        |it: &Memory| matches!(it.category, MemoryCategory::Reminder | MemoryCategory::Reflection);
+    if is_own_kind(old)
+        || is_own_kind(new)
         || (old.pinned && !is_by_user)
         || old.expires_at.is_some() != new.expires_at.is_some()
         || has_negation(&old.content) != has_negation(&new.content)

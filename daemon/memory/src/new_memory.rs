@@ -94,6 +94,7 @@ impl NewMemory {
             tier_since: now,
             usage: MemoryUse { uses: 0, last_used_at: None, last_told_at: None, stability_days },
             origin: self.origin,
+            sources: Vec::new(),
         };
         check_times(&memory, now)?;
         Ok(memory)

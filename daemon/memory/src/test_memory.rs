@@ -24,5 +24,6 @@ pub(crate) fn memory(n: u128, content: &str) -> Memory {
         tier_since: TimestampMs(0),
         usage: MemoryUse { uses: 0, last_used_at: None, last_told_at: None, stability_days: 30.0 },
         origin: MemoryOrigin { author: MemoryAuthor::Model, session_id: None, seq: None },
+        sources: Vec::new(),
     }
 }

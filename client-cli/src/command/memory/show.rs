@@ -5,7 +5,7 @@ use agentd_shared::Client;
 use agentd_shared::text::one_line;
 
 use super::OneArgs;
-use super::table::{date, kind, scope};
+use super::table::{date, kind, scope, short};
 use crate::app::{App, rpc_failure};
 use crate::exit::{Exit, Failure};
 use crate::json::MemoryView;
@@ -56,6 +56,12 @@ pub(super) fn about(memory: &v1::Memory) -> Vec<String> {
     }
     if !memory.replaced_by.is_empty() {
         lines.push(format!("now in      {}", one_line(&memory.replaced_by, TAGS_WIDTH)));
+    }
+    if !memory.source_ids.is_empty() {
+        let waits = memory.status() == v1::MemoryStatus::Quarantined;
+        let what = if waits { "replaces" } else { "made of" };
+        let ids: Vec<&str> = memory.source_ids.iter().map(|id| short(id)).collect();
+        lines.push(format!("{what:<11} {}", one_line(&ids.join(", "), TAGS_WIDTH)));
     }
     lines
 }

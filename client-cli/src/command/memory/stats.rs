@@ -3,7 +3,8 @@
 use agentd_proto::v1;
 use agentd_shared::text::one_line;
 
-use super::table::columns;
+use super::consolidate::done_lines;
+use super::table::{columns, date};
 use crate::app::{App, rpc_failure};
 use crate::cli::JsonArgs;
 use crate::exit::{Exit, Failure};
@@ -48,6 +49,10 @@ fn lines(stats: &v1::GetMemoryStatsResponse) -> Vec<String> {
         stats.max_active,
         one_line(&stats.search, 400)
     ));
+    if let Some(done) = &stats.last_consolidation {
+        lines.push(format!("order was last brought into them {}:", date(done.at_ms)));
+        lines.extend(done_lines(done).into_iter().map(|line| format!("  {line}")));
+    }
     match stats.due_reminders {
         0 => {}
         1 => lines.push("1 reminder waits for a terminal".to_owned()),
@@ -77,6 +82,7 @@ mod tests {
             search: "lexical".to_owned(),
             due_reminders: 1,
             undoable: None,
+            last_consolidation: None,
         });
         assert_eq!(
             told,

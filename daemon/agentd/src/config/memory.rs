@@ -28,6 +28,8 @@ pub struct MemorySettings {
     pub extract_after_ms: u64,
     /// Turns that there have to be for it.
     pub extract_turns: u64,
+    /// How often order is brought into memories while no turn runs; 0: only by hand.
+    pub consolidate_every_ms: u64,
     /// How memories age.
     pub decay: DecaySettings,
     /// What is told of them when a turn begins.
@@ -95,6 +97,7 @@ impl Default for MemorySettings {
             sweep_interval_ms: 3_600_000,
             extract_after_ms: 120_000,
             extract_turns: 2,
+            consolidate_every_ms: 86_400_000,
             decay: DecaySettings::default(),
             select: SelectSettings::default(),
             embeddings: EmbeddingSettings::default(),
@@ -151,6 +154,7 @@ impl MemorySettings {
         range("memory.quarantine_days", self.quarantine_days, 0, 36_500)?;
         range("memory.sweep_interval_ms", self.sweep_interval_ms, 1_000, 86_400_000)?;
         range("memory.extract_after_ms", self.extract_after_ms, 0, 86_400_000)?;
+        range("memory.consolidate_every_ms", self.consolidate_every_ms, 0, 31 * 86_400_000)?;
         range("memory.extract_turns", self.extract_turns, 1, 1_000)?;
         let DecaySettings {
             critical_days,
@@ -280,6 +284,7 @@ mod tests {
         refused("keep_history_days", |it| it.keep_history_days = 50_000);
         refused("quarantine_days", |it| it.quarantine_days = 50_000);
         refused("sweep_interval_ms", |it| it.sweep_interval_ms = 10);
+        refused("consolidate_every_ms", |it| it.consolidate_every_ms = u64::MAX);
         refused("decay.critical_days", |it| it.decay.critical_days = 0.0);
         refused("decay.low_days", |it| it.decay.low_days = -1.0);
         refused("decay.stability_days", |it| it.decay.stability_days = f64::INFINITY);

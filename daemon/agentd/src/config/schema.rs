@@ -578,6 +578,9 @@ impl Config {
                 .map(Duration::from_millis),
             context: self.context.engine(),
             summary_timeout: Duration::from_millis(self.context.summary_timeout_ms),
+            consolidate_every: Some(self.memory.consolidate_every_ms)
+                .filter(|every_ms| *every_ms > 0)
+                .map(Duration::from_millis),
             extract_turns: u32::try_from(self.memory.extract_turns).unwrap_or(u32::MAX),
             history: self.search.history(),
             ..EngineConfig::default()

@@ -159,6 +159,7 @@ pub const TEMPLATE: &str = r#"# agentd and its clients. Every key may be left ou
 #sweep_interval_ms = 3600000  # how often memories age and end
 #extract_after_ms = 120000  # a session that rests this long is looked through for memories; 0: never
 #extract_turns = 2        # turns that there have to be for it
+#consolidate_every_ms = 86400000  # how often order is brought into memories while no turn runs; 0: by hand only
 
 [memory.decay]            # days; a use makes a memory more stable, and all of these longer
 #critical_days = 30.0     # then it is a high one

@@ -5,6 +5,7 @@
 
 mod add_memory;
 mod confirm_memory;
+mod consolidate_memories;
 mod export_memories;
 mod forget_memory;
 mod get_memory;
@@ -104,6 +105,13 @@ impl v1::memory_service_server::MemoryService for Service {
         request: Request<v1::SweepMemoriesRequest>,
     ) -> Result<Response<v1::SweepMemoriesResponse>, Status> {
         sweep_memories::handle(&self.ctx, request.into_inner()).await.map(Response::new)
+    }
+
+    async fn consolidate_memories(
+        &self,
+        request: Request<v1::ConsolidateMemoriesRequest>,
+    ) -> Result<Response<v1::ConsolidateMemoriesResponse>, Status> {
+        consolidate_memories::handle(&self.ctx, request.into_inner()).await.map(Response::new)
     }
 
     async fn export_memories(

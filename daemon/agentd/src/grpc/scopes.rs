@@ -54,6 +54,7 @@ const SCOPES: &[(&str, Scope)] = &[
     ("/agentd.v1.MemoryService/ImportMemories", Scope::Chat),
     // Time does it anyway.
     ("/agentd.v1.MemoryService/SweepMemories", Scope::Chat),
+    ("/agentd.v1.MemoryService/ConsolidateMemories", Scope::Chat),
     ("/agentd.v1.AdminService/GetStatus", Scope::Read),
     ("/agentd.v1.AdminService/Shutdown", Scope::Admin),
     ("/agentd.v1.AdminService/ReloadConfig", Scope::Admin),

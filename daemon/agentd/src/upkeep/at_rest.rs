@@ -1,4 +1,5 @@
-//! What is done for memories with a model while nobody needs the daemon: sessions at rest are looked through.
+//! What is done for memories with a model while nobody needs the daemon: sessions at rest are looked
+//! through, and once a day order is brought into what is remembered.
 //!
 //! It counts for the budget of background work. What is under way when the daemon stops is done again.
 
@@ -14,6 +15,8 @@ use crate::config::Config;
 const FIRST_LOOK: Duration = Duration::from_secs(60);
 /// How often sessions at rest are looked for.
 const LOOK_EVERY: Duration = Duration::from_secs(3600);
+/// How often to see whether it is time to bring order into memories: it costs nothing.
+const TICK: Duration = Duration::from_secs(60);
 
 /// Looks after what is at rest until it is dropped.
 #[derive(Debug)]
@@ -28,7 +31,15 @@ impl AtRest {
         let mut tried = Tried::default();
         let mut next_look = Instant::now() + self.soon(FIRST_LOOK);
         loop {
-            tokio::time::sleep_until(next_look).await;
+            tokio::time::sleep(self.soon(TICK)).await;
+            match self.engine.consolidate_if_due().await {
+                Ok(None) => {}
+                Ok(Some(done)) => tracing::info!(?done, "order was brought into memories"),
+                Err(error) => tracing::warn!(%error, "no order could be brought into memories"),
+            }
+            if Instant::now() < next_look {
+                continue;
+            }
             match self.engine.look_through_rested(&mut tried).await {
                 Ok(0) => {}
                 Ok(sessions) => tracing::info!(sessions, "sessions at rest were looked through"),

@@ -400,6 +400,64 @@ async fn what_was_said_before_a_restart_is_found_although_nobody_opens_the_sessi
 }
 
 #[tokio::test]
+async fn order_is_brought_into_memories_by_itself_and_by_hand() {
+    let compares =
+        |request: &RecordedRequest| request.system_text().starts_with("You compare notes");
+    let clock = Arc::new(FakeClock::at(START_MS));
+    let llm = LlmServer::start().await;
+    llm.push_when(compares, Reply::text(r#"[{"pair":1,"verdict":"newer_replaces"}]"#));
+    let builder = Daemon::builder().llm(&llm).clock(Arc::clone(&clock) as _);
+    let daemon = builder.set("memory.sweep_interval_ms", 1000).start().await;
+    let client = daemon.client().await;
+    // As the model would have it: it is no person's own word.
+    let lines = r#"{"content":"The user lives in Berlin"}
+{"content":"The user drinks green tea"}"#;
+    let request = v1::ImportMemoriesRequest {
+        lines: lines.as_bytes().to_vec(),
+        from: "notes".to_owned(),
+        author: Some(ann()),
+    };
+    client.memory().import_memories(request).await.unwrap();
+    clock.advance(1000);
+    let paris = add(&client, note("The user lives in Paris")).await;
+    // A first run may have come before there was anything to compare.
+    clock.advance(DAY_MS);
+    let superseded = v1::MemoryFilter {
+        statuses: vec![v1::MemoryStatus::Superseded.into()],
+        ..Default::default()
+    };
+    let given_way = async {
+        loop {
+            let found = list(&client, superseded.clone()).await;
+            if !found.is_empty() {
+                break found;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let given_way = tokio::time::timeout(PATIENCE, given_way).await.unwrap();
+    assert_eq!(given_way, ["The user lives in Berlin"]);
+    let undoable = client.memory().get_memory_stats(v1::GetMemoryStatsRequest {}).await.unwrap();
+    let change = undoable.into_inner().undoable.unwrap();
+    assert_eq!(change.kind(), v1::MemoryChangeKind::Superseded);
+    assert_eq!(
+        get(&client, &paris.memory_id).await.memory.unwrap().status(),
+        v1::MemoryStatus::Active
+    );
+
+    let dry = v1::ConsolidateMemoriesRequest { dry_run: true };
+    let told = client.memory().consolidate_memories(dry).await.unwrap().into_inner();
+    assert!(!told.no_model && told.would_merge.is_empty() && told.done.is_none(), "{told:?}");
+    let now = v1::ConsolidateMemoriesRequest { dry_run: false };
+    let told = client.memory().consolidate_memories(now).await.unwrap().into_inner();
+    assert_eq!(told.done.unwrap().compared, 0, "that was done");
+    let stats = client.memory().get_memory_stats(v1::GetMemoryStatsRequest {}).await.unwrap();
+    assert!(stats.into_inner().last_consolidation.is_some());
+    assert_eq!(llm.requests().iter().filter(|it| compares(it)).count(), 1);
+    daemon.stop().await;
+}
+
+#[tokio::test]
 async fn other_thresholds_hold_after_a_reload() {
     let llm = LlmServer::start().await;
     let mut daemon = Daemon::builder().llm(&llm).start().await;

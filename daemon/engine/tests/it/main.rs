@@ -10,6 +10,7 @@
 
 mod attaching;
 mod budget;
+mod consolidation;
 mod copies;
 mod crash;
 mod failures;

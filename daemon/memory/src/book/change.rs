@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use agentd_domain::{
-    Memory, MemoryAuthor, MemoryChange, MemoryChangeKind, MemoryEdit, MemoryId, MemoryOrigin,
-    MemoryPriority, MemoryStatus,
+    Memory, MemoryAuthor, MemoryCategory, MemoryChange, MemoryChangeKind, MemoryEdit, MemoryId,
+    MemoryOrigin, MemoryPriority, MemoryStatus,
 };
 
-use crate::book::{Book, Draft, Drafting};
+use crate::book::{Book, Draft, Drafting, is_by_user};
 use crate::{MemoryError, MemoryPatch};
 
 /// Most tiers a model may move a memory by, and most memories at once (spec b.4).
@@ -108,14 +108,33 @@ impl Book {
             return Err(MemoryError::Status { id, status: old.status.name() });
         }
         let new = Memory { status: MemoryStatus::Active, tier_since: drafting.now, ..old.clone() };
-        self.check_room(drafting, &new)?;
-        let mut become_ = vec![new.clone()];
-        become_.extend(self.displaced(drafting, &new)?);
+        // A proposal takes the place of what it was made of.
+        let replaced: Vec<Memory> = old
+            .sources
+            .iter()
+            .filter_map(|id| self.get(*id).filter(|it| it.is_active()))
+            .map(|it| Memory { status: MemoryStatus::Superseded { by: id }, ..it.clone() })
+            .collect();
+        if replaced.is_empty() {
+            self.check_room(drafting, &new)?;
+        }
+        let is_replaced = |it: &Memory| replaced.iter().any(|replaced| replaced.id == it.id);
+        let makes_room =
+            replaced.iter().filter(|it| (it.priority, &it.scope) == (new.priority, &new.scope));
+        let makes_room = makes_room.count();
+        let mut displaced = self.displaced(drafting, &new)?;
+        let needed = displaced.len().saturating_sub(makes_room);
+        displaced.retain(|it| !is_replaced(it));
+        displaced.truncate(needed);
+        let mut become_ = vec![new];
+        become_.extend(displaced);
+        become_.extend(replaced);
         Ok(drafting.draft(self, MemoryChangeKind::Confirmed, author, become_, ()))
     }
 
     /// Drafts what a model makes of priorities: three memories at most, one tier at most, never
-    /// pinned ones; the rest of what it asks for is left out (spec b.4, W0-6).
+    /// pinned ones; no summary becomes critical, and no rule of a person ceases to be (spec b.13). The
+    /// rest of what it asks for is left out (spec b.4, W0-6).
     pub(crate) fn adjust(
         &self,
         drafting: &Drafting<'_>,
@@ -128,7 +147,10 @@ impl Book {
             };
             let is_near = old.priority.level().abs_diff(priority.level()) == 1;
             let is_first = become_.iter().all(|it| it.id != *id);
-            if !is_near || !is_first || become_.len() == MAX_ADJUSTED {
+            let is_critical = |priority| priority == MemoryPriority::Critical;
+            let is_kept = is_critical(old.priority) && is_by_user(old)
+                || is_critical(*priority) && old.category == MemoryCategory::Reflection;
+            if !is_near || !is_first || is_kept || become_.len() == MAX_ADJUSTED {
                 continue;
             }
             become_.push(Memory { priority: *priority, tier_since: drafting.now, ..old.clone() });

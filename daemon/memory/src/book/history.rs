@@ -19,7 +19,12 @@ impl Book {
         let ended: Vec<Memory> = self
             .all()
             .filter(waits_too_long)
-            .map(|it| Memory { status: MemoryStatus::Expired, ..it.clone() })
+            .map(|it| Memory {
+                status: MemoryStatus::Expired,
+                // Dated when it was due, as all that time does.
+                tier_since: days_after(it.changed_at, config.quarantine_days),
+                ..it.clone()
+            })
             .collect();
         let count = ended.len();
         drafting.draft(self, MemoryChangeKind::Expired, MemoryAuthor::Daemon, ended, count)
@@ -31,10 +36,17 @@ impl Book {
             return Vec::new();
         }
         let is_over = |at: TimestampMs| days_after(at, keep_days) <= now;
+        // What a summary of lately is made of can be looked up as long as that is of lately.
+        let summed_up: BTreeSet<MemoryId> = self
+            .all()
+            .filter(|it| it.is_active() && !is_over(it.created_at))
+            .flat_map(|it| it.sources.iter().copied())
+            .collect();
         let ended = self
             .all()
             .filter(|it| !it.is_active() && it.status != MemoryStatus::Quarantined)
-            .filter(|it| is_over(ended_at(it)) && is_over(self.last_link(it)));
+            .filter(|it| is_over(ended_at(it)) && is_over(self.last_link(it)))
+            .filter(|it| !summed_up.contains(&it.id));
         ended.map(|it| it.id).take(limit).collect()
     }
 
@@ -59,7 +71,7 @@ impl Book {
 /// When a record ceased to hold, whenever that was seen.
 fn ended_at(memory: &Memory) -> TimestampMs {
     match (&memory.status, memory.expires_at) {
-        (MemoryStatus::Faded, _) => memory.tier_since,
+        (MemoryStatus::Faded, _) | (MemoryStatus::Expired, None) => memory.tier_since,
         (MemoryStatus::Expired, Some(at)) => memory.changed_at.min(at.max(memory.created_at)),
         _ => memory.changed_at,
     }

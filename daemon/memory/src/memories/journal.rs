@@ -18,6 +18,7 @@ impl Memories {
         id: Option<MemoryChangeId>,
         author: MemoryAuthor,
     ) -> Result<MemoryChange, MemoryError> {
+        self.settle().await?;
         let alone = self.begin_change().await?;
         let (mut change, moved) = self.to_undo(id).await?;
         let config = self.config();

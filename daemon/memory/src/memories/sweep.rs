@@ -44,11 +44,20 @@ impl Memories {
         if let Some(doubt) = self.doubt() {
             return Ok(Swept { doubt: Some(doubt), ..Swept::default() });
         }
-        let (now, upkeep) = (self.now(), self.read(|book| book.upkeep.clone()));
-        if let Some(next) = looked(now, &upkeep) {
-            self.put_upkeep(next).await?;
+        let now = self.now();
+        let mut is_new_day = false;
+        self.note_upkeep(|upkeep| {
+            if let Some(next) = looked(now, upkeep) {
+                *upkeep = next;
+                is_new_day = true;
+            }
+        })
+        .await?;
+        let mut swept = self.sweep_now().await?;
+        if is_new_day {
+            swept.removed = self.clear_away().await?;
         }
-        self.sweep_now().await
+        Ok(swept)
     }
 
     /// The same on the word of somebody who says that the clock is right.
@@ -56,8 +65,11 @@ impl Memories {
     /// # Errors
     /// When the store fails.
     pub async fn sweep_by_hand(&self) -> Result<Swept, MemoryError> {
-        self.put_upkeep(vouched_for(self.now())).await?;
-        self.sweep_now().await
+        let now = self.now();
+        self.note_upkeep(|upkeep| *upkeep = vouched_for(now, upkeep)).await?;
+        let mut swept = self.sweep_now().await?;
+        swept.removed = self.clear_away().await?;
+        Ok(swept)
     }
 
     /// What a [`Self::sweep`] at a time would do.
@@ -105,6 +117,11 @@ impl Memories {
     async fn sweep_now(&self) -> Result<Swept, MemoryError> {
         let (ended, aged) = self.settle().await?;
         let waited = self.change(|book, drafting| Ok(book.end_waiting(drafting))).await?;
+        Ok(Swept { aged, ended: ended + waited, ..Swept::default() })
+    }
+
+    /// Removes for good what was kept for long enough. Once a day: it reads the whole journal.
+    async fn clear_away(&self) -> Result<usize, MemoryError> {
         let mut removed = 0;
         if self.read(|book| may_remove(self.now(), &book.upkeep)) {
             loop {
@@ -116,7 +133,7 @@ impl Memories {
             }
         }
         self.trim_journal().await?;
-        Ok(Swept { aged, ended: ended + waited, removed, doubt: None })
+        Ok(removed)
     }
 
     /// Removes a page of what was kept as history for long enough, with what the journal says of it, in
@@ -149,8 +166,21 @@ impl Memories {
         Ok(gone.len())
     }
 
-    pub(super) async fn put_upkeep(&self, upkeep: MemoryUpkeep) -> Result<(), MemoryError> {
+    /// Changes what is known of the upkeep.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn note_upkeep(
+        &self,
+        change: impl FnOnce(&mut MemoryUpkeep),
+    ) -> Result<(), MemoryError> {
         let _alone = self.begin_change().await?;
+        let before = self.read(|book| book.upkeep.clone());
+        let mut upkeep = before.clone();
+        change(&mut upkeep);
+        if upkeep == before {
+            return Ok(());
+        }
         let write = Write::PutMemoryUpkeep(Box::new(upkeep.clone()));
         self.commit(vec![write], |book| book.upkeep = upkeep).await
     }

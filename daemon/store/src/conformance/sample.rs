@@ -89,6 +89,7 @@ pub fn memory(n: u64, content: &str) -> Memory {
             stability_days: 30.0,
         },
         origin: MemoryOrigin { author: MemoryAuthor::Model, session_id: None, seq: None },
+        sources: Vec::new(),
     }
 }
 

@@ -12,6 +12,7 @@ pub(super) async fn handle(ctx: &Context) -> Result<v1::GetMemoryStatsResponse, 
     let memories = &ctx.memories;
     let counts = memories.counts().await.map_err(|error| status::from_memory(&error))?;
     let due = memories.due().await.map_err(|error| status::from_memory(&error))?;
+    let upkeep = memories.upkeep().await.map_err(|error| status::from_memory(&error))?;
     let undoable = memories.undoable().await.map_err(|error| status::from_memory(&error))?;
     let state = memories.embeddings().await.map_err(|error| status::from_memory(&error))?;
     let mut rows = Vec::new();
@@ -33,6 +34,7 @@ pub(super) async fn handle(ctx: &Context) -> Result<v1::GetMemoryStatsResponse, 
         search: search(&state),
         due_reminders: to_proto::small(due.len()),
         undoable: undoable.map(|change| to_proto::memory_change(&change, None)),
+        last_consolidation: upkeep.consolidated.as_ref().map(to_proto::memory_consolidation),
     })
 }
 

@@ -1,8 +1,9 @@
 //! Memories and their changes.
 
 use agentd_domain::{
-    Memory, MemoryAuthor, MemoryCategory, MemoryChange, MemoryChangeKind, MemoryEdit, MemoryId,
-    MemoryOrigin, MemoryPriority, MemoryScope, MemoryStatus, MemoryUse, TimestampMs,
+    Consolidation, Memory, MemoryAuthor, MemoryCategory, MemoryChange, MemoryChangeKind,
+    MemoryEdit, MemoryId, MemoryOrigin, MemoryPriority, MemoryScope, MemoryStatus, MemoryUse,
+    TimestampMs,
 };
 use agentd_memory::{Added, Fate};
 use agentd_proto::v1;
@@ -108,6 +109,7 @@ pub(crate) fn memory(memory: &Memory) -> v1::Memory {
         tier_since,
         usage,
         origin,
+        sources,
     } = memory;
     let MemoryUse { uses, last_used_at, last_told_at, stability_days } = *usage;
     let MemoryOrigin { author: by, session_id, seq } = origin;
@@ -134,6 +136,22 @@ pub(crate) fn memory(memory: &Memory) -> v1::Memory {
         author: Some(author(by)),
         session_id: session_id.map(|id| id.to_string()).unwrap_or_default(),
         seq: seq.map_or(0, |seq| seq.0),
+        source_ids: sources.iter().map(ToString::to_string).collect(),
+    }
+}
+
+pub(crate) fn memory_consolidation(done: &Consolidation) -> v1::MemoryConsolidation {
+    let Consolidation { at, merged, compared, superseded, proposed, adjusted, reflected, skipped } =
+        done;
+    v1::MemoryConsolidation {
+        at_ms: at.0,
+        merged: *merged,
+        compared: *compared,
+        superseded: *superseded,
+        proposed: *proposed,
+        adjusted: *adjusted,
+        reflected: *reflected,
+        skipped: skipped.clone(),
     }
 }
 
@@ -237,6 +255,7 @@ mod tests {
                 session_id: Some(agentd_domain::SessionId::from_parts(14, 15)),
                 seq: Some(agentd_domain::Seq(16)),
             },
+            sources: vec![MemoryId::from_parts(17, 18)],
         });
         let expect = v1::Memory {
             memory_id: MemoryId::from_parts(1, 2).to_string(),
@@ -266,6 +285,7 @@ mod tests {
             }),
             session_id: agentd_domain::SessionId::from_parts(14, 15).to_string(),
             seq: 16,
+            source_ids: vec![MemoryId::from_parts(17, 18).to_string()],
         };
         assert_eq!(told, expect);
     }

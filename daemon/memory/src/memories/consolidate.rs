@@ -1,0 +1,216 @@
+//! The steps of bringing order into memories at rest. Each is whole or has not happened, so that whoever
+//! is stopped between two goes on where he was.
+
+use std::collections::BTreeMap;
+
+use agentd_domain::{
+    Memory, MemoryAuthor, MemoryChangeKind, MemoryId, MemoryMark, MemoryUpkeep, TimestampMs,
+};
+
+use crate::MemoryError;
+use crate::book::{Book, Draft, is_by_user};
+use crate::consolidate::{MOST_PAIRS, MOST_WEIGHED, Pair, Verdict};
+use crate::memories::{Memories, PAGE};
+
+/// What came of a verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settled {
+    /// Two memories are one.
+    Merged,
+    /// The newer holds in place of the older.
+    Superseded,
+    /// That is proposed, and waits for a user.
+    Proposed,
+    /// Both hold.
+    Nothing,
+}
+
+impl Memories {
+    /// What is known of the upkeep.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn upkeep(&self) -> Result<MemoryUpkeep, MemoryError> {
+        self.load().await?;
+        Ok(self.read(|book| book.upkeep.clone()))
+    }
+
+    /// Memories that say the same, among those that changed since this was last done: the older and the
+    /// newer.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn duplicates(&self) -> Result<Vec<(Memory, Memory)>, MemoryError> {
+        self.load().await?;
+        let config = self.config();
+        let drafting = self.drafting(&config);
+        Ok(self.read(|book| {
+            let alike = book.duplicates(&drafting, book.upkeep.merged_through);
+            alike.pairs.into_iter().filter_map(|pair| both(book, pair)).collect()
+        }))
+    }
+
+    /// Makes those one. Returns how many pairs that were.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn merge_duplicates(&self) -> Result<usize, MemoryError> {
+        self.settle().await?;
+        let config = self.config();
+        let alike = {
+            let drafting = self.drafting(&config);
+            self.read(|book| book.duplicates(&drafting, book.upkeep.merged_through))
+        };
+        let mut merged = 0;
+        for pair in alike.pairs {
+            match self.change(|book, drafting| book.merge_pair(drafting, pair)).await {
+                Ok(is_merged) => merged += usize::from(is_merged),
+                Err(MemoryError::CriticalPinned { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        if self.read(|book| book.upkeep.merged_through) != alike.through {
+            self.note_upkeep(|upkeep| upkeep.merged_through = alike.through).await?;
+        }
+        Ok(merged)
+    }
+
+    /// Pairs of memories that may be about one thing, among those that changed since they were last
+    /// compared, and how far that is once all of them are settled.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn touching(&self) -> Result<(Vec<Pair>, Option<MemoryMark>), MemoryError> {
+        self.load().await?;
+        let now = self.now();
+        let (pairs, through) = self.read(|book| {
+            let alike = book.touching(now, book.upkeep.compared_through, MOST_PAIRS);
+            let pairs: Vec<(Memory, Memory)> =
+                alike.pairs.into_iter().filter_map(|pair| both(book, pair)).collect();
+            (pairs, alike.through)
+        });
+        let texts = self.text_changes(&pairs).await?;
+        let pairs = pairs.into_iter().map(|(a, b)| {
+            let said = |it: &Memory| {
+                let changed = texts.get(&it.id);
+                let (at, by_user) = changed.copied().unwrap_or((it.created_at, false));
+                (at.max(it.created_at), is_by_user(it) || by_user)
+            };
+            let ((a_at, a_by_user), (b_at, b_by_user)) = (said(&a), said(&b));
+            let (older, newer, is_by_user) =
+                if b_at < a_at { (b, a, b_by_user) } else { (a, b, a_by_user) };
+            Pair { older, newer, is_by_user }
+        });
+        Ok((pairs.collect(), through))
+    }
+
+    /// Does what a verdict on a pair says, if both are still as they were. What a person wrote or pinned
+    /// holds until a person says otherwise.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn settle_pair(&self, pair: &Pair, verdict: Verdict) -> Result<Settled, MemoryError> {
+        let Pair { older, newer, is_by_user } = pair;
+        let ids = (older.id, newer.id);
+        let as_seen = |book: &Book| {
+            [older, newer].into_iter().all(|seen| {
+                book.get(seen.id).is_some_and(|now| {
+                    now.content == seen.content && now.pinned == seen.pinned && now.is_active()
+                })
+            })
+        };
+        let (wanted, needs_user) = match verdict {
+            Verdict::BothHold => return Ok(Settled::Nothing),
+            Verdict::Same => (Settled::Merged, false),
+            Verdict::NewerReplaces if older.pinned || *is_by_user => (Settled::Proposed, true),
+            Verdict::NewerReplaces => (Settled::Superseded, false),
+        };
+        let done = self
+            .change(|book, drafting| {
+                if !as_seen(book) {
+                    return Ok(Draft { change: None, outcome: false });
+                }
+                match (verdict, needs_user) {
+                    (Verdict::Same, _) => book.merge_pair(drafting, ids),
+                    (_, true) => book.propose(drafting, ids),
+                    (_, false) => book.replace_by_newer(drafting, ids),
+                }
+            })
+            .await;
+        match done {
+            Ok(true) => Ok(wanted),
+            // Where no more may wait, it is not proposed; where all critical ones are pinned, both stay.
+            Ok(false) | Err(MemoryError::Full { .. } | MemoryError::CriticalPinned { .. }) => {
+                Ok(Settled::Nothing)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What a model may weigh, at most as many as it is shown.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn to_weigh(&self) -> Result<Vec<Memory>, MemoryError> {
+        self.load().await?;
+        let now = self.now();
+        Ok(self.read(|book| book.to_weigh(now, MOST_WEIGHED).into_iter().cloned().collect()))
+    }
+
+    /// Sums up what came up lately. Returns how many summaries are new.
+    ///
+    /// # Errors
+    /// When there is no room, or the store fails.
+    pub async fn reflect(&self) -> Result<usize, MemoryError> {
+        self.change(|book, drafting| book.reflect(drafting)).await
+    }
+
+    /// How many summaries that would be.
+    ///
+    /// # Errors
+    /// When there is no room, or the store cannot be read.
+    pub async fn would_reflect(&self) -> Result<usize, MemoryError> {
+        self.load().await?;
+        let config = self.config();
+        let drafting = self.drafting(&config);
+        Ok(self.read(|book| book.reflect(&drafting))?.outcome)
+    }
+
+    /// When the texts of memories were last changed, as far as the journal tells, and whether by a person.
+    async fn text_changes(
+        &self,
+        pairs: &[(Memory, Memory)],
+    ) -> Result<BTreeMap<MemoryId, (TimestampMs, bool)>, MemoryError> {
+        let mut found = BTreeMap::new();
+        if pairs.is_empty() {
+            return Ok(found);
+        }
+        let is_wanted = |id: MemoryId| pairs.iter().any(|(a, b)| a.id == id || b.id == id);
+        let mut before = None;
+        loop {
+            let page = self.0.store.memory_changes(before, PAGE).await?;
+            let Some(last) = page.last() else { return Ok(found) };
+            before = Some(last.id);
+            for change in page {
+                // What was merged was said at other times, and what was taken back was not said.
+                let is_saying =
+                    change.kind == MemoryChangeKind::Edited && change.undone_by.is_none();
+                if !is_saying {
+                    continue;
+                }
+                let by_user = matches!(change.author, MemoryAuthor::User { .. });
+                for edit in change.edits {
+                    let (Some(old), Some(new)) = (edit.before, edit.after) else { continue };
+                    if old.content != new.content && is_wanted(new.id) {
+                        let entry = found.entry(new.id).or_insert((change.at, by_user));
+                        entry.1 |= by_user;
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn both(book: &Book, (a, b): (MemoryId, MemoryId)) -> Option<(Memory, Memory)> {
+    Some((book.get(a)?.clone(), book.get(b)?.clone()))
+}
