@@ -98,8 +98,8 @@ impl Book {
         self.shelf.cards(scopes).count()
     }
 
-    /// A memory with all that became part of it or that it took the place of, and so on; empty when
-    /// there is none.
+    /// A memory with all that became part of it or that it took the place of, and so on, and what the
+    /// daemon made of these: it may say the same. Empty when there is none.
     pub(crate) fn with_forerunners(&self, id: MemoryId) -> BTreeSet<MemoryId> {
         let mut found: BTreeSet<MemoryId> =
             self.get(id).map(|memory| memory.id).into_iter().collect();
@@ -107,6 +107,7 @@ impl Book {
         loop {
             let before = found.len();
             let of_one = |memory: &&Memory| match &memory.status {
+                _ if is_made_of(memory, &found) => true,
                 MemoryStatus::Merged { into: of } | MemoryStatus::Superseded { by: of } => {
                     found.contains(of)
                 }
@@ -160,6 +161,13 @@ impl Book {
             self.vectors.clear(place);
         }
     }
+}
+
+/// True for a summary or a proposal that was made of one of these. What a user has confirmed says so
+/// itself.
+fn is_made_of(memory: &Memory, sources: &BTreeSet<MemoryId>) -> bool {
+    let is_own = memory.is_active() && memory.category != MemoryCategory::Reflection;
+    !is_own && memory.sources.iter().any(|id| sources.contains(id))
 }
 
 /// True for what is active and not over. Reminders hold until they were shown.

@@ -60,8 +60,25 @@ pub(crate) fn may_merge(old: &Memory, new: &Memory) -> bool {
     }
     let (x, y) = (words(old), words(new));
     let (only_old, only_new) = (x.difference(&y).count(), y.difference(&x).count());
-    // The same words in another order, or one word in the place of another.
+    // One word in the place of another, or the same words in another order.
+    let shared: BTreeSet<&String> = x.intersection(&y).collect();
     !(only_old == only_new && only_old <= 1)
+        && in_order(&old.content, &shared) == in_order(&new.content, &shared)
+}
+
+/// Those of some words that stand in a text by themselves, in the order in which they first do.
+fn in_order(text: &str, words: &BTreeSet<&String>) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for word in text.split(|c: char| !c.is_alphanumeric()) {
+        let mut stems = keywords(word).into_iter();
+        if let (Some(stem), None) = (stems.next(), stems.next())
+            && words.contains(&stem)
+            && !found.contains(&stem)
+        {
+            found.push(stem);
+        }
+    }
+    found
 }
 
 /// The text as it is compared: one space between words.
@@ -135,6 +152,11 @@ mod tests {
         check("The user prefers tabs over spaces", "user prefers tabs over spaces in code", true);
         check("The user prefers tabs over spaces", "The user prefers dark themes", false);
         check("The user prefers tabs over spaces", "The user prefers spaces over tabs", false);
+        check(
+            "The user prefers tabs over spaces",
+            "The user prefers spaces over tabs in Golang sources",
+            false,
+        );
         check("The user likes coffee", "The user likes football", false);
         check("The user lives in Berlin", "The user lives in Paris", false);
         check(

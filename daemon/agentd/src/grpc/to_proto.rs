@@ -20,8 +20,8 @@ pub(super) use event::{delta, event, presence};
 pub(super) use goal::goal;
 pub(super) use item::question_asked;
 pub(super) use memory::{
-    added_memory, memory, memory_change, memory_edit, memory_priority, memory_status_named,
-    memory_step,
+    added_memory, memory, memory_change, memory_consolidation, memory_edit, memory_priority,
+    memory_status_named, memory_step,
 };
 #[cfg(test)]
 pub(super) use memory::{memory_category, memory_scope, memory_status};

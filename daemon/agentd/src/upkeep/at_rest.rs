@@ -29,13 +29,19 @@ impl AtRest {
     /// Looks again and again.
     pub(crate) async fn run(self) {
         let mut tried = Tried::default();
+        let mut next_run = Instant::now();
         let mut next_look = Instant::now() + self.soon(FIRST_LOOK);
         loop {
             tokio::time::sleep(self.soon(TICK)).await;
-            match self.engine.consolidate_if_due().await {
-                Ok(None) => {}
-                Ok(Some(done)) => tracing::info!(?done, "order was brought into memories"),
-                Err(error) => tracing::warn!(%error, "no order could be brought into memories"),
+            if Instant::now() >= next_run {
+                match self.engine.consolidate_if_due().await {
+                    Ok(None) => {}
+                    Ok(Some(done)) => tracing::info!(?done, "order was brought into memories"),
+                    Err(error) => {
+                        tracing::warn!(%error, "no order could be brought into memories");
+                        next_run = Instant::now() + self.soon(LOOK_EVERY);
+                    }
+                }
             }
             if Instant::now() < next_look {
                 continue;

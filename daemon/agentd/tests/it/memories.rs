@@ -245,6 +245,48 @@ async fn all_places_taken_is_told_with_what_could_go() {
 }
 
 #[tokio::test]
+async fn me_02_limits_hold_for_calls_and_imports_in_characters_of_any_script() {
+    use v1::AddedMemory::{Known, New, Unspecified};
+
+    let llm = LlmServer::start().await;
+    let daemon = Daemon::builder().llm(&llm).set("memory.max_active", 2).start().await;
+    let client = daemon.client().await;
+    let mut memories = client.memory();
+    let (most, over) = ("世".repeat(2000), "世".repeat(2001));
+    let kept = add(&client, note(&most)).await;
+    assert_eq!(kept.content, most, "as many as may be, whole");
+    let problem = "it has 2001 characters, at most 2000 are kept";
+    let status = memories.add_memory(note(&over)).await.unwrap_err();
+    refused(&status, Code::InvalidArgument, "content", problem);
+    let update = v1::UpdateMemoryRequest {
+        memory_id: kept.memory_id.clone(),
+        content: Some(over.clone()),
+        author: Some(ann()),
+        ..Default::default()
+    };
+    let status = memories.update_memory(update).await.unwrap_err();
+    refused(&status, Code::InvalidArgument, "content", problem);
+    // Nearly what is there, and yet something else.
+    let nearly = format!("{}界", "世".repeat(1999));
+    let lines = [over, "likes tea".to_owned(), nearly, most.clone()];
+    let lines = lines.map(|content| serde_json::json!({ "content": content }).to_string());
+    let request = v1::ImportMemoriesRequest {
+        lines: lines.join("\n").into_bytes(),
+        from: "notes".to_owned(),
+        author: Some(ann()),
+    };
+    let told = memories.import_memories(request).await.unwrap().into_inner().lines;
+    let outcomes: Vec<_> = told.iter().map(v1::ImportedMemory::outcome).collect();
+    assert_eq!(outcomes, [Unspecified, New, Unspecified, Known], "{told:?}");
+    assert!(told[0].problem.contains(problem), "{told:?}");
+    assert!(told[2].problem.contains("all 2 places for memories are taken"), "{told:?}");
+    let full = memories.add_memory(note("the build takes an hour")).await.unwrap_err();
+    check_error(&full, Code::ResourceExhausted, "all 2 places for memories are taken");
+    assert_eq!(get(&client, &kept.memory_id).await.memory.unwrap().content, most);
+    daemon.stop().await;
+}
+
+#[tokio::test]
 async fn an_export_comes_back_in_another_daemon_as_it_was() {
     use v1::AddedMemory::{Known, New, Unspecified};
 
@@ -437,8 +479,11 @@ async fn order_is_brought_into_memories_by_itself_and_by_hand() {
     };
     let given_way = tokio::time::timeout(PATIENCE, given_way).await.unwrap();
     assert_eq!(given_way, ["The user lives in Berlin"]);
-    let undoable = client.memory().get_memory_stats(v1::GetMemoryStatsRequest {}).await.unwrap();
-    let change = undoable.into_inner().undoable.unwrap();
+    let request = v1::ListMemoriesRequest { filter: Some(superseded), ..Default::default() };
+    let berlin = client.memory().list_memories(request).await.unwrap().into_inner().memories;
+    let berlin = berlin[0].memory.clone().unwrap();
+    assert_eq!(berlin.replaced_by, paris.memory_id);
+    let change = get(&client, &berlin.memory_id).await.changes.remove(0);
     assert_eq!(change.kind(), v1::MemoryChangeKind::Superseded);
     assert_eq!(
         get(&client, &paris.memory_id).await.memory.unwrap().status(),

@@ -8,7 +8,7 @@ use agentd_domain::{
 };
 use agentd_engine::Engine;
 use agentd_llm::Message;
-use agentd_memory::{Added, Filter, NewMemory, Vouched};
+use agentd_memory::{Added, Filter, MemoryConfig, NewMemory, Vouched};
 use agentd_store::Store as _;
 use agentd_tools::{Registry, Tool, ToolContext};
 use async_trait::async_trait;
@@ -409,4 +409,39 @@ async fn a_session_that_gives_no_answer_is_not_asked_about_for_ever() {
     crate::world::pass_seconds(3600).await;
     assert_eq!(engine.look_through_rested(&mut tried).await.unwrap(), 0);
     assert_eq!(world.provider.requests.lock().unwrap().len(), before + 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn me_02_a_model_without_room_is_told_the_sizes_and_the_user_gets_an_answer() {
+    let world = world();
+    world.memories.configure(MemoryConfig { max_active: 1, ..MemoryConfig::default() });
+    let engine = world.engine();
+    remember(&world, "The staging port is 8080", MemoryPriority::High).await;
+    let long = format!(r#"{{"action":"add","content":"{}"}}"#, "世".repeat(2001));
+    let long: &'static str = Box::leak(long.into_boxed_str());
+    let id = world.session(&engine).await;
+    world.script(vec![Step::Call(vec![("manage_memory", ADD_TABS)])]);
+    world.script(vec![Step::Call(vec![("manage_memory", ADD_TABS)])]);
+    world.script(vec![Step::Call(vec![("manage_memory", long)])]);
+    world.script(vec![text("I could not keep that.")]);
+    let events = turn(&world, &engine, id, "remember that I prefer tabs over spaces").await;
+    let outputs: Vec<(String, String)> = events
+        .iter()
+        .filter_map(|body| match body {
+            EventBody::ToolCallFinished(it) => Some((it.error_code.clone(), it.output.clone())),
+            _ => None,
+        })
+        .collect();
+    let [first, again, long] = &outputs[..] else { panic!("{outputs:?}") };
+    assert!(first.1.contains("all 1 places for memories are taken"), "{first:?}");
+    assert!(first.1.contains("forget or merge memories"), "{first:?}");
+    assert_ne!(again.0, "", "{again:?}");
+    assert_ne!(long.0, "", "{long:?}");
+    assert!(long.1.contains("2000"), "{long:?}");
+    let (all, _) = world.memories.find(&Filter::default(), 9).await.unwrap();
+    assert_eq!(all.len(), 1);
+    let answered = events.iter().any(|body| {
+        matches!(body, EventBody::AssistantMessage(it) if it.text == "I could not keep that.")
+    });
+    assert!(answered);
 }

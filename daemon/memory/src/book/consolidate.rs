@@ -329,7 +329,15 @@ fn joined_use(a: MemoryUse, b: MemoryUse) -> MemoryUse {
 /// The words that most of some memories have, the most frequent first; none when they have none.
 fn summary(category: &str, group: &[&Memory]) -> Option<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    // Words are counted without their endings, and shown as they were written.
+    let mut written: BTreeMap<String, String> = BTreeMap::new();
     for memory in group {
+        for word in memory.content.split(|c: char| !c.is_alphanumeric()) {
+            let mut stems = agentd_search::keywords(word).into_iter();
+            if let (Some(stem), None) = (stems.next(), stems.next()) {
+                written.entry(stem).or_insert_with(|| word.to_owned());
+            }
+        }
         for word in agentd_search::keywords(&memory.content) {
             *counts.entry(word).or_default() += 1;
         }
@@ -343,6 +351,7 @@ fn summary(category: &str, group: &[&Memory]) -> Option<String> {
     if words.is_empty() {
         return None;
     }
-    let words: Vec<String> = words.into_iter().map(|(word, _count)| word).collect();
+    let shown = |word: String| written.remove(&word).unwrap_or(word);
+    let words: Vec<String> = words.into_iter().map(|(word, _count)| word).map(shown).collect();
     Some(format!("What came up lately ({category}, {} notes): {}", group.len(), words.join(", ")))
 }

@@ -178,7 +178,11 @@ fn me_02_the_limit_holds_on_every_path_and_says_what_could_go() {
     let long = "世".repeat(Memory::MAX_CONTENT + 1);
     let refused = world.add(note(&long)).unwrap_err();
     assert!(refused.to_string().contains("2001 characters, at most 2000"), "{refused}");
-    assert!(world.add(note(&"世".repeat(Memory::MAX_CONTENT))).is_err());
+    let most = "世".repeat(Memory::MAX_CONTENT);
+    assert!(matches!(world.add(note(&most)).unwrap_err(), MemoryError::Full { .. }));
+    world.config.max_active = 4;
+    let id = world.add(note(&most)).unwrap().id();
+    assert_eq!(world.book.get(id).unwrap().content, most);
 }
 
 fn refused_hint(error: &MemoryError) -> &'static str {

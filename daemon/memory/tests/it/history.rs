@@ -18,11 +18,11 @@ impl World {
         removed
     }
 
-    async fn get(&self, id: MemoryId) -> Option<Memory> {
+    pub(crate) async fn get(&self, id: MemoryId) -> Option<Memory> {
         self.memories.resolve(&id.to_string()).await.ok()
     }
 
-    async fn high(&self, content: &str) -> MemoryId {
+    pub(crate) async fn high(&self, content: &str) -> MemoryId {
         self.add(content, MemoryPriority::High).await.id()
     }
 
@@ -32,7 +32,7 @@ impl World {
     }
 
     /// What the store holds, as text.
-    async fn stored(&self) -> String {
+    pub(crate) async fn stored(&self) -> String {
         let changes = self.store.memory_changes(None, 1000).await.unwrap();
         format!("{:?} {changes:?}", self.store.memories(None, 1000).await.unwrap())
     }

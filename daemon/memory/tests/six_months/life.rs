@@ -106,6 +106,7 @@ impl Life {
 
     /// Nothing is said for so many days.
     pub(crate) async fn be_silent(&mut self, days: i64) {
+        self.sweep_hours = 24 * 7;
         for day in 0..days {
             self.begin_month(day, &format!("silence {}", day / 100 + 1), 100);
             self.hours(24).await;
