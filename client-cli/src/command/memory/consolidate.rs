@@ -107,9 +107,9 @@ fn would_lines(answer: &v1::ConsolidateMemoriesResponse) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn memory(id: &str, content: &str) -> Option<v1::Memory> {
+    fn memory(id: &str, content: &str) -> v1::Memory {
         let (memory_id, content) = (id.to_owned(), content.to_owned());
-        Some(v1::Memory { memory_id, content, ..Default::default() })
+        v1::Memory { memory_id, content, ..Default::default() }
     }
 
     #[test]
@@ -135,8 +135,8 @@ mod tests {
     #[test]
     fn a_dry_run_shows_pairs_by_what_would_become_of_them() {
         let pair = v1::MemoryPair {
-            older: memory("01AAAAAAAAAAAAAAAABERLIN01", "lives in Berlin"),
-            newer: memory("01AAAAAAAAAAAAAAAAPARIS001", "lives in\nParis"),
+            older: Some(memory("01AAAAAAAAAAAAAAAABERLIN01", "lives in Berlin")),
+            newer: Some(memory("01AAAAAAAAAAAAAAAAPARIS001", "lives in\nParis")),
         };
         let answer = v1::ConsolidateMemoriesResponse {
             would_compare: vec![pair],

@@ -152,12 +152,12 @@ impl Book {
         &self,
         drafting: &Drafting<'_>,
         (older, newer): (MemoryId, MemoryId),
-    ) -> Result<Draft<bool>, MemoryError> {
+    ) -> Draft<bool> {
         let Some((older, newer)) = self.both_hold(drafting.now, older, newer) else {
-            return Ok(Draft { change: None, outcome: false });
+            return Draft { change: None, outcome: false };
         };
         if older.pinned || is_by_user(older) {
-            return Ok(Draft { change: None, outcome: false });
+            return Draft { change: None, outcome: false };
         }
         let status = MemoryStatus::Superseded { by: newer.id };
         let mut become_ = vec![Memory { status, ..older.clone() }];
@@ -171,7 +171,7 @@ impl Book {
             });
         }
         let (kind, author) = (MemoryChangeKind::Superseded, MemoryAuthor::Daemon);
-        Ok(drafting.draft(self, kind, author, become_, true))
+        drafting.draft(self, kind, author, become_, true)
     }
 
     /// Drafts a proposal that the newer of two memories holds in place of the older: it waits for a user.

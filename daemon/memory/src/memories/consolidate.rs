@@ -133,7 +133,7 @@ impl Memories {
                 match (verdict, needs_user) {
                     (Verdict::Same, _) => book.merge_pair(drafting, ids),
                     (_, true) => book.propose(drafting, ids),
-                    (_, false) => book.replace_by_newer(drafting, ids),
+                    (_, false) => Ok(book.replace_by_newer(drafting, ids)),
                 }
             })
             .await;
@@ -162,7 +162,7 @@ impl Memories {
     /// # Errors
     /// When there is no room, or the store fails.
     pub async fn reflect(&self) -> Result<usize, MemoryError> {
-        self.change(|book, drafting| book.reflect(drafting)).await
+        self.change(Book::reflect).await
     }
 
     /// How many summaries that would be.

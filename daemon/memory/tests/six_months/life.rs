@@ -17,7 +17,7 @@ use agentd_store::MemoryStore;
 use crate::record::Month;
 use crate::story;
 
-pub(crate) const DAYS: i64 = 180;
+const DAYS: i64 = 180;
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
 /// 2026-01-01.

@@ -3,7 +3,7 @@
 //! prints the table of docs/BENCHMARKS.md.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
-#![expect(clippy::print_stdout, reason = "the table is what it is for")]
+#![expect(clippy::indexing_slicing, reason = "a test stops at what it did not expect")]
 
 mod life;
 mod record;
@@ -11,7 +11,7 @@ mod story;
 
 use agentd_domain::{MemoryCategory, MemoryPriority, MemoryStatus};
 
-use crate::life::{DAYS, Life, live};
+use crate::life::{Life, live};
 use crate::record::table;
 
 /// Days of silence after the six months: what nobody uses has to be gone by then.
@@ -89,7 +89,6 @@ async fn it_does_not_matter_how_often_memories_are_swept() {
         assert_eq!(one, other);
     }
     assert_eq!(hourly.len(), weekly.len());
-    assert!(DAYS >= 180);
 }
 
 #[tokio::test]
