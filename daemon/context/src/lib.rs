@@ -20,6 +20,9 @@ mod summary;
 mod trim;
 mod turn_messages;
 
+#[cfg(test)]
+mod tests;
+
 pub use ask_summary::{MAX_SUMMARY_ANSWER, Rejected, SUMMARY_INSTRUCTIONS, SummaryRequest};
 pub use conversation::{Conversation, KeptConversation};
 pub use count::{Calibration, Counter};

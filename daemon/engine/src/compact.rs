@@ -59,8 +59,10 @@ pub(crate) struct Folded {
 pub(crate) struct NotFolded {
     /// For people.
     pub(crate) why: String,
-    /// It may be tried again only when something else has changed.
+    /// A model was asked for nothing.
     pub(crate) is_failure: bool,
+    /// What a request is mostly made of, when too much is left and none of it can be folded.
+    pub(crate) too_much: Option<String>,
 }
 
 impl Folding {
@@ -91,7 +93,7 @@ impl Folding {
         &self,
         deps: &SessionDeps,
     ) -> Result<(Conversation, Room, ResolvedModel), NotFolded> {
-        let failed = |why: String| NotFolded { why, is_failure: true };
+        let failed = |why: String| NotFolded { why, is_failure: true, too_much: None };
         let model = deps.models.resolve(&self.query).await;
         let model = model.map_err(|error| failed(error.report().message))?;
         let config = deps.config.borrow().context;
@@ -147,7 +149,6 @@ pub(crate) async fn fold(
 ) -> Result<Folded, NotFolded> {
     let (live, room, model) = folding.look(&deps).await?;
     let policy = &room.policy;
-    let nothing = |why: &str| NotFolded { why: why.to_owned(), is_failure: false };
     let keep = match folding.reason {
         CompactionReason::Asked | CompactionReason::Rested => Keep::Turns(1),
         CompactionReason::Turns => Keep::Turns(policy.turns.map_or(1, |turns| turns.keep)),
@@ -155,8 +156,14 @@ pub(crate) async fn fold(
         CompactionReason::Rewritten => Keep::Turns(live.turns()),
     };
     let cut = live.cut(policy, keep);
+    let is_too_much = cut.is_none() && folding.reason == CompactionReason::Window;
+    let too_much = is_too_much.then(|| room.largest(&live));
     if cut.is_none() && !live.has_extract() {
-        return Err(nothing("there is only the newest turn, which stays whole"));
+        return Err(NotFolded {
+            why: "there is only the newest turn, which stays whole".to_owned(),
+            is_failure: false,
+            too_much,
+        });
     }
     let mut model_failed = false;
     if !folding.without_model && !model.is_offline() && policy.summary >= LEAST_SUMMARY {
@@ -169,6 +176,7 @@ pub(crate) async fn fold(
     let not_better = || NotFolded {
         why: "no model wrote a summary that could be used; see the log".to_owned(),
         is_failure: model_failed,
+        too_much,
     };
     let cut =
         cut.filter(|_| folding.reason != CompactionReason::Rewritten).ok_or_else(not_better)?;
@@ -176,7 +184,8 @@ pub(crate) async fn fold(
     if compacted.tokens_after >= compacted.tokens_before {
         return Err(NotFolded {
             why: format!("a summary would be no shorter than the turns: {}", room.largest(&live)),
-            is_failure: true,
+            is_failure: model_failed,
+            too_much: None,
         });
     }
     Ok(folded(compacted, &room, &live, model_failed))

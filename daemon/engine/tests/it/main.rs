@@ -15,6 +15,7 @@ mod copies;
 mod crash;
 mod failures;
 mod faults;
+mod folding;
 mod goals;
 mod histories;
 mod history;

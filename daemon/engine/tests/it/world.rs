@@ -84,6 +84,13 @@ pub(crate) struct Scripted {
     pub(crate) asked_at: Mutex<Vec<Instant>>,
 }
 
+impl Scripted {
+    /// Takes back a script that no request has come for.
+    pub(crate) fn take_script(&self) -> Option<Vec<Step>> {
+        self.scripts.lock().unwrap().pop_front()
+    }
+}
+
 #[async_trait]
 impl Provider for Scripted {
     fn kind(&self) -> &'static str {

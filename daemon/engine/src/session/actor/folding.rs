@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use agentd_domain::{CompactionReason, ContextCompacted, Notice, NoticeLevel, Seq};
+use agentd_domain::{CompactionReason, ContextCompacted, Notice, NoticeLevel, Seq, SummaryMethod};
 use tracing::Instrument as _;
 
 use super::{Actor, Made};
@@ -135,9 +135,15 @@ impl Actor {
                 Ok(Compaction::Nothing { why: "a turn has folded turns meanwhile".to_owned() })
             }
             Ok(folded) => self.record_compacted(folded).await,
-            Err(NotFolded { why, is_failure }) => {
+            Err(NotFolded { why, is_failure, too_much }) => {
                 if is_failure {
                     self.unusable();
+                }
+                let notice = too_much.and_then(|largest| self.not_enough(&largest));
+                if let Some(notice) = notice
+                    && let Err(error) = self.record(vec![notice], Vec::new()).await
+                {
+                    tracing::warn!(session_id = %self.id, %error, "a notice could not be stored");
                 }
                 Ok(Compaction::Nothing { why })
             }
@@ -157,22 +163,33 @@ impl Actor {
         if model_failed {
             self.unusable();
         }
-        self.folding.fruitless = if is_enough { 0 } else { self.folding.fruitless + 1 };
-        if self.folding.fruitless == MOST_FRUITLESS {
-            self.folding.stopped = format!(
-                "folding older turns does not free enough room: the next request is mostly {largest}"
-            );
-            let text = format!(
-                "{}; a model with a larger window, fewer tools or a shorter project document would help",
-                self.folding.stopped
-            );
-            drafts.push(Draft::plain(Notice { level: NoticeLevel::Warn, text }));
+        if is_enough {
+            self.folding.fruitless = 0;
+            self.folding.stopped.clear();
+        } else {
+            drafts.extend(self.not_enough(&largest));
         }
-        if is_enough && !model_failed {
-            self.folding.begin_anew();
+        if compacted.method == SummaryMethod::Model {
+            self.folding.unusable = 0;
         }
         self.record(drafts, Vec::new()).await?;
         Ok(Compaction::Done(Box::new(compacted)))
+    }
+
+    /// Notes that too much is left; the second time in a row users are told.
+    fn not_enough(&mut self, largest: &str) -> Option<Draft> {
+        self.folding.fruitless += 1;
+        if self.folding.fruitless != MOST_FRUITLESS {
+            return None;
+        }
+        self.folding.stopped = format!(
+            "folding older turns does not free enough room: the next request is mostly {largest}"
+        );
+        let text = format!(
+            "{}; a model with a larger window, fewer tools or a shorter project document would help",
+            self.folding.stopped
+        );
+        Some(Draft::plain(Notice { level: NoticeLevel::Warn, text }))
     }
 
     fn unusable(&mut self) {
