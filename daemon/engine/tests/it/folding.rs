@@ -257,8 +257,8 @@ async fn a_model_rewrites_what_a_turn_had_to_fold_by_itself() {
     assert_eq!(by_model.first_kept_seq, by_itself.first_kept_seq);
     // It was shown the turns themselves, not the lines made of them.
     let asked = said(&requests(&world).1[0]).remove(0);
-    assert!(asked.contains("[T1]\nuser: plan 1 yyy"), "{:.300}", asked);
-    assert!(!asked.contains("[L1]"), "{:.300}", asked);
+    assert!(asked.contains("[T1]\nuser: plan 1 yyy"), "{asked:.300}");
+    assert!(!asked.contains("[L1]"), "{asked:.300}");
 }
 
 #[tokio::test(start_paused = true)]
