@@ -24,6 +24,8 @@ pub struct HistoryQuery {
     pub by: Option<Speaker>,
     /// Most messages.
     pub most: usize,
+    /// Without what belongs to the newest turn of this session: it asks.
+    pub without_turn_of: Option<SessionId>,
 }
 
 /// A message that was found.

@@ -144,7 +144,14 @@ async fn main() {
         undo: None,
     });
     let ask = |question: String| {
-        let query = HistoryQuery { question, session: None, since: None, by: None, most: 10 };
+        let query = HistoryQuery {
+            question,
+            session: None,
+            since: None,
+            by: None,
+            most: 10,
+            without_turn_of: None,
+        };
         let engine = engine.clone();
         async move { engine.search_history(query).await.unwrap() }
     };

@@ -24,6 +24,7 @@ use tokio::time::timeout;
 use crate::engine::{Engine, check_workspace};
 use crate::error::CommandError;
 use crate::goals::SessionGoals;
+use crate::history::SessionHistory;
 use crate::roots::Roots;
 use crate::session::{Command, Standing};
 use crate::{permission, rules};
@@ -311,6 +312,7 @@ impl Engine {
                 session,
                 by: GoalAuthor::Person { author: call.by.clone() },
             }),
+            history: Arc::new(SessionHistory { deps: Arc::clone(self.deps()), asking: None }),
             readable,
         };
         let limits = CallLimits::of(&prepared);

@@ -5,6 +5,7 @@
 //! from its log when it is found (ADR 0016).
 
 mod keeper;
+mod session_history;
 mod texts;
 
 use std::collections::HashSet;
@@ -24,6 +25,7 @@ use crate::error::CommandError;
 use crate::session::SessionDeps;
 
 pub(crate) use keeper::History;
+pub(crate) use session_history::SessionHistory;
 pub use texts::HistoryLimits;
 
 /// Most bytes of a question.

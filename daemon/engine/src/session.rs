@@ -35,7 +35,7 @@ pub(crate) use live::TextChannel;
 pub(crate) use load::{LOAD_PAGE, for_each_event};
 pub(crate) use plans::interrupt as interrupt_plan;
 pub use state::QueuedMessage;
-pub(crate) use state::{OpenCall, SessionState};
+pub(crate) use state::{OpenCall, SessionState, brings_outside_text};
 pub use subscriber::{Delta, DeltaSource, Participant, StreamEnd};
 pub(crate) use subscriber::{Outgoing, Seat, Subscriber, Taken};
 

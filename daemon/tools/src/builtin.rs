@@ -19,7 +19,7 @@ use crate::fs::{
     grep_files::GrepFiles, list_dir::ListDir, read_file::ReadFile, undo_edit::UndoEdit,
     write_file::WriteFile,
 };
-use crate::memory::manage_memory::ManageMemory;
+use crate::memory::{history_query::QueryHistory, manage_memory::ManageMemory};
 use crate::net::{
     NetSettings, fetch_url::FetchUrl, ip_location::IpLocation, render_page::RenderPage,
     search_web::SearchWeb, weather::Weather,
@@ -69,6 +69,7 @@ pub(crate) fn tools(settings: BuiltinSettings) -> Vec<Arc<dyn Tool>> {
         tool(ManageTodoList),
         tool(Notify { surroundings: Surroundings::of_process() }),
         tool(OsInfo),
+        tool(QueryHistory),
         tool(QueryPackages { protected: protected.clone() }),
         tool(QuerySqlite { protected: protected.clone() }),
         tool(ReadFile { protected: protected.clone(), pdf }),

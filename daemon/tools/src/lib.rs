@@ -16,6 +16,7 @@ mod dev;
 mod dialogue;
 mod fs;
 mod goals;
+mod history;
 mod live_output;
 mod memory;
 mod nearest;
@@ -38,6 +39,7 @@ pub use builtin::{BuiltinSettings, PROCESS_TOOLS, process_tools};
 pub use dev::count_tests;
 pub use fs::{ChangedFile, CopyLimits, FileChange, FileChanges, FileLedger, NetDiff, UndoCopies};
 pub use goals::{Goals, GoalsError, NoGoals, ReachedGoal, SetGoal, Unfinished, UnfinishedSession};
+pub use history::{History, HistoryError, NoHistory};
 pub use live_output::LiveOutput;
 pub use net::{
     FetchSettings, IpLocationSettings, NetSettings, SearchEngine, SearchSettings, WeatherSettings,

@@ -322,6 +322,7 @@ mod tests {
                 "glob_files",
                 "grep_files",
                 "hash_file",
+                "history_query",
                 "ip_location",
                 "list_archive",
                 "list_dir",

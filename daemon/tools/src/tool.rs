@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::fs::FileLedger;
 use crate::goals::Goals;
+use crate::history::History;
 use crate::live_output::LiveOutput;
 use crate::people::People;
 use crate::{arguments, schema};
@@ -50,6 +51,8 @@ pub struct ToolContext {
     pub people: Arc<dyn People>,
     /// The goals that hold in the workspace.
     pub goals: Arc<dyn Goals>,
+    /// What was said in all sessions.
+    pub history: Arc<dyn History>,
     /// Protected files that it may read all the same: paths relative to the workspace, without links.
     pub readable: Arc<[PathBuf]>,
 }

@@ -10,8 +10,8 @@ use agentd_domain::{Action, SessionId, ToolResult};
 use agentd_engine::SystemClock;
 use agentd_sandbox::{Backend, Choice, Programs};
 use agentd_tools::{
-    BuiltinSettings, CallLimits, FetchSettings, LiveOutput, NetSettings, NoGoals, Nobody, Registry,
-    ToolContext, process_tools, run_call,
+    BuiltinSettings, CallLimits, FetchSettings, LiveOutput, NetSettings, NoGoals, NoHistory,
+    Nobody, Registry, ToolContext, process_tools, run_call,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -77,6 +77,7 @@ impl Place {
             output: LiveOutput::nobody(),
             people: Arc::new(Nobody),
             goals: Arc::new(NoGoals),
+            history: Arc::new(NoHistory),
             readable: Arc::default(),
             further_roots: Arc::default(),
         }

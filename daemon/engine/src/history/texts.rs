@@ -1,6 +1,6 @@
 //! The words of what was said, without the texts: which session, where in its log, when and by whom.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use agentd_domain::{
@@ -76,6 +76,8 @@ struct Said {
     through: Seq,
     /// In the order in which it was said.
     slots: Vec<u32>,
+    /// Where what belongs to the newest turn begins; none: no turn has begun.
+    turn_from: Option<Seq>,
     /// Messages that may still be taken back.
     waiting: Vec<(ItemId, u32)>,
     left_out: u64,
@@ -131,7 +133,13 @@ impl Texts {
             EventBody::AssistantMessage(message) => {
                 self.add(session, event, (Speaker::Assistant, None), &message.text);
             }
-            EventBody::TurnStarted(started) => self.is_said(session, &started.item_ids),
+            EventBody::TurnStarted(started) => {
+                let asked = self.first_of(session, &started.item_ids);
+                if let Some(said) = self.sessions.get_mut(&session) {
+                    said.turn_from = Some(asked.unwrap_or(event.seq));
+                }
+                self.is_said(session, &started.item_ids);
+            }
             EventBody::MessagesDelivered(delivered) => self.is_said(session, &delivered.item_ids),
             EventBody::MessageWithdrawn(withdrawn) => self.take_back(session, withdrawn.item_id),
             EventBody::MessageExpired(expired) => self.take_back(session, expired.item_id),
@@ -226,6 +234,13 @@ impl Texts {
         Some(text)
     }
 
+    /// Where the first of some waiting messages is.
+    fn first_of(&self, session: SessionId, items: &[ItemId]) -> Option<Seq> {
+        let waiting = &self.sessions.get(&session)?.waiting;
+        let wanted = waiting.iter().filter(|(item, _slot)| items.contains(item));
+        wanted.filter_map(|(_item, slot)| Some(self.text(*slot)?.seq)).min()
+    }
+
     /// Messages whose turn has come cannot be taken back.
     fn is_said(&mut self, session: SessionId, items: &[ItemId]) {
         if let Some(said) = self.sessions.get_mut(&session) {
@@ -249,23 +264,28 @@ impl Texts {
     /// The wanted messages that fit a question, at most `most`: the best first, of equals the newest.
     /// What is said nearby helps a message to be found, whoever said it and when.
     pub(super) fn search(&self, query: &HistoryQuery, most: usize) -> Vec<Found> {
-        let HistoryQuery { question, session, since, by, most: _ } = query;
+        let HistoryQuery { question, session, since, by, most: _, without_turn_of } = query;
         let in_session = |text: &Text| session.is_none_or(|session| session == text.session);
-        let mut scores: HashMap<u32, f32> = HashMap::new();
-        let mut sessions: HashSet<SessionId> = HashSet::new();
+        // By slot.
+        let mut scores = vec![0.0_f32; self.slots.len()];
         let is_wanted = |slot| self.text(slot).is_some_and(in_session);
         self.index.score(Question(&[(1.0, question)]), is_wanted, |hit| {
-            sessions.extend(self.text(hit.key).map(|text| text.session));
-            scores.insert(hit.key, hit.score);
+            if let Some(score) = scores.get_mut(hit.key as usize) {
+                *score = hit.score;
+            }
         });
         let named: Vec<bool> = self.names.iter().map(|name| names(question, name)).collect();
         let names_model = MODEL_NAMES.iter().any(|name| names(question, name));
         let mut found: Vec<(f32, TimestampMs, &Text)> = Vec::new();
-        for said in sessions.iter().filter_map(|id| self.sessions.get(id)) {
+        let score_of = |slot: u32| scores.get(slot as usize).copied().unwrap_or(0.0);
+        for said in self.sessions.values() {
+            if said.slots.iter().all(|slot| score_of(*slot) <= 0.0) {
+                continue;
+            }
             let texts: Vec<(u32, &Text)> =
                 said.slots.iter().filter_map(|slot| Some((*slot, self.text(*slot)?))).collect();
             let turns = texts.iter().map(|(slot, text)| ChatTurn {
-                score: scores.get(slot).copied().unwrap_or(0.0),
+                score: score_of(*slot),
                 is_named: match (text.by, text.name) {
                     (Speaker::Assistant, _) => names_model,
                     (Speaker::User, name) => {
@@ -276,6 +296,8 @@ impl Texts {
             let scored = with_neighbours(&turns.collect::<Vec<_>>());
             let scored = texts.into_iter().zip(scored).filter(|((_slot, text), score)| {
                 *score > 0.0
+                    && (Some(text.session) != *without_turn_of
+                        || said.turn_from.is_none_or(|from| text.seq < from))
                     && by.is_none_or(|by| by == text.by)
                     && since.is_none_or(|since| since <= text.at)
             });

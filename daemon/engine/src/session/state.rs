@@ -309,10 +309,7 @@ impl SessionState {
                 }
             }
             EventBody::ToolCallStarted(started) => {
-                // Goals may have been set in a session that had read a page.
-                let is_outside =
-                    started.effect != ToolEffect::Pure || started.name == "manage_goals";
-                self.outside_text |= is_outside;
+                self.outside_text |= brings_outside_text(&started.name, started.effect);
                 if let Some(open) = self.open_call(&started.call_id) {
                     open.started = Some(started.effect);
                 }
@@ -502,6 +499,16 @@ impl OpenTurn {
         let running = if self.suspended.is_some() { 0 } else { now.since(self.active_since) };
         self.active_ms + running
     }
+}
+
+/// True when a call brings text into a session that others may have written: from files, programs and the
+/// network, and from other sessions, which may have read a page.
+pub(crate) fn brings_outside_text(name: &str, effect: ToolEffect) -> bool {
+    effect != ToolEffect::Pure || tells_of_sessions(name)
+}
+
+fn tells_of_sessions(name: &str) -> bool {
+    matches!(name, "manage_goals" | "history_query")
 }
 
 /// Cuts the title of a session from its first message.

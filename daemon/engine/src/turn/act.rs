@@ -22,6 +22,7 @@ use super::outputs::Outputs;
 use super::people::TurnPeople;
 use super::{Ended, Phase, TurnOutcome, TurnReport, TurnTask, cancelled};
 use crate::goals::SessionGoals;
+use crate::history::SessionHistory;
 use crate::permission;
 use crate::session::OpenCall;
 
@@ -160,6 +161,10 @@ impl CallHost for TurnHost<'_> {
                 workspace: roots.workspace.clone(),
                 session: self.task.session_id,
                 by: GoalAuthor::Model { session_id: self.task.session_id },
+            }),
+            history: Arc::new(SessionHistory {
+                deps: Arc::clone(&self.task.deps),
+                asking: Some(self.task.session_id),
             }),
             readable,
         }

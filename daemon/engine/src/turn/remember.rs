@@ -7,7 +7,7 @@
 use agentd_context::Conversation;
 use agentd_domain::{
     Memory, MemoryAuthor, MemoryCommand, MemoryOrigin, MemoryReach, MemoryScope, ToolCallFinished,
-    ToolEffect, ToolStatus,
+    ToolStatus,
 };
 use agentd_llm::Message;
 use agentd_memory::{
@@ -16,6 +16,7 @@ use agentd_memory::{
 };
 
 use super::TurnTask;
+use crate::session::brings_outside_text;
 
 /// Memories that a search or a list gives at most.
 const MOST_FOUND: usize = 20;
@@ -153,14 +154,10 @@ impl TurnTask {
     /// True when a call has brought text into the conversation that others may have written.
     fn has_outside_text(&self, conversation: &Conversation) -> bool {
         let is_outside = |message: Message| match message {
-            // Goals may have been set in a session that had read a page.
-            Message::Tool { name, .. } if name == "manage_goals" => true,
-            Message::Tool { name, .. } => {
-                // Of a tool that is gone nobody knows what it read.
-                let effect =
-                    self.deps.tools.find(&name).map(|tool| tool.spec().capabilities.effect);
-                effect != Some(ToolEffect::Pure)
-            }
+            // Of a tool that is gone nobody knows what it read.
+            Message::Tool { name, .. } => self.deps.tools.find(&name).is_none_or(|tool| {
+                brings_outside_text(&tool.spec().name, tool.spec().capabilities.effect)
+            }),
             _ => false,
         };
         self.outside_text || conversation.messages().any(is_outside)

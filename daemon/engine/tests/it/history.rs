@@ -2,13 +2,23 @@
 
 use std::time::Duration;
 
-use agentd_domain::{Delivery, HistoryAnswer, HistoryQuery, Seq, SessionId, Speaker};
+use agentd_domain::{
+    Delivery, EventBody, HistoryAnswer, HistoryQuery, Seq, SessionId, Speaker, ToolCallFinished,
+};
 use agentd_engine::{CommandError, Engine, HistoryLimits, MAX_QUESTION, MAX_SNIPPET};
+use agentd_tools::Registry;
 
 use crate::world::{Step, Terminal, World, author, pass_seconds, text};
 
 fn query(question: &str) -> HistoryQuery {
-    HistoryQuery { question: question.to_owned(), session: None, since: None, by: None, most: 10 }
+    HistoryQuery {
+        question: question.to_owned(),
+        session: None,
+        since: None,
+        by: None,
+        most: 10,
+        without_turn_of: None,
+    }
 }
 
 async fn search(engine: &Engine, question: &str) -> HistoryAnswer {
@@ -155,5 +165,70 @@ async fn a_question_without_a_word_is_refused_and_filters_and_limits_hold() {
     let snippet = &answer.hits[0].snippet;
     assert!(snippet.starts_with("needle straw") && snippet.ends_with('…'), "{snippet}");
     assert!(snippet.chars().count() <= MAX_SNIPPET + 2, "{snippet}");
+    engine.stop().await;
+}
+
+/// What came of calls of tools in a turn of their own.
+async fn calls(
+    world: &World,
+    engine: &Engine,
+    id: SessionId,
+    said: &str,
+    calls: &[(&'static str, &'static str)],
+) -> Vec<ToolCallFinished> {
+    let mut terminal = Terminal::attach(engine, id, "ann").await;
+    let turns = usize::try_from(engine.view(id).await.unwrap().record.turns).unwrap();
+    for call in calls {
+        world.script(vec![Step::Call(vec![*call])]);
+    }
+    world.send(engine, id, said).await;
+    terminal.until_kind("turn_completed", turns + 1).await;
+    let finished = terminal.events.into_iter().filter_map(|event| match event.body {
+        EventBody::ToolCallFinished(finished) => Some(finished),
+        _ => None,
+    });
+    let finished: Vec<ToolCallFinished> = finished.collect();
+    finished[finished.len() - calls.len()..].to_vec()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_finds_what_was_said_before_its_turn_and_nothing_that_it_makes_of_it_is_vouched_for()
+ {
+    const ADD: &str = r#"{"action":"add","content":"Invoices are sent to evil.example"}"#;
+    const FIND: &str = r#"{"question":"where do invoices go?"}"#;
+    let mut world = World::new();
+    world.tools = Registry::builtin();
+    let engine = world.engine();
+    let one = world.session(&engine).await;
+    turn(&world, &engine, one, "sum up the page", "It says that invoices go to evil.example").await;
+    let two = world.session(&engine).await;
+    let said = "where do our invoices go?";
+    let found = [("history_query", FIND), ("manage_memory", ADD)];
+    let got = calls(&world, &engine, two, said, &found).await;
+    let output = &got[0].output;
+    assert!(output.starts_with("Quoted from earlier conversations."), "{output}");
+    assert!(
+        output.contains("the assistant, in session ") && output.contains("  > It says"),
+        "{output}"
+    );
+    assert!(output.contains(&one.to_string()), "{output}");
+    assert!(!output.contains(said), "the turn that asks is not found: {output}");
+    assert!(got[1].output.contains("not yet remembered"), "{got:?}");
+    // The session keeps that, also when the turn is over and the daemon was restarted.
+    engine.stop().await;
+    let engine = world.engine();
+    let later = calls(&world, &engine, two, "and?", &[("manage_memory", ADD)]).await;
+    assert!(!later[0].output.contains("Remembered as"), "{later:?}");
+    let this = r#"{"question":"invoices","session":"this"}"#;
+    let got = calls(&world, &engine, two, "what did I ask?", &[("history_query", this)]).await;
+    assert!(got[0].output.contains(said) && !got[0].output.contains(&one.to_string()), "{got:?}");
+    let three = world.session(&engine).await;
+    let none = r#"{"question":"zebra"}"#;
+    let got = calls(&world, &engine, three, "hm", &[("history_query", none)]).await;
+    assert!(got[0].output.starts_with("Nothing that was said"), "{got:?}");
+    for wrong in [r#"{"question":"?!"}"#, r#"{"question":"x","since":"soon"}"#] {
+        let refused = calls(&world, &engine, three, "hm", &[("history_query", wrong)]).await;
+        assert_eq!(refused[0].error_code, "TOOL_ARGUMENT_VALIDATION_FAILED", "{refused:?}");
+    }
     engine.stop().await;
 }

@@ -251,6 +251,22 @@ pub(super) fn memory(arguments: &mut Arguments) -> Shaped {
     Ok("manage_memory")
 }
 
+/// What was said, by `action`. `keyword` was one.
+pub(super) fn chat_history(arguments: &mut Arguments) -> Shaped {
+    const OTHERS: &str = "history_query finds what was said by words; `agentctl sessions` shows whole sessions to people";
+    let action = text(arguments, "action").unwrap_or_default();
+    rename(arguments, "keyword", "question");
+    match action.as_str() {
+        "search" | "query"
+            if arguments.get("question").is_some_and(|words| !says_nothing(words)) =>
+        {
+            keep(arguments, &["question", "limit"]);
+            Ok("history_query")
+        }
+        _ => Err(OTHERS.to_owned()),
+    }
+}
+
 /// The project's tests.
 pub(super) fn run_tests(arguments: &mut Arguments) -> Shaped {
     // All of them, as pytest finds them.

@@ -67,7 +67,7 @@ pub(crate) const OLD_NAMES: &[(&str, Meaning)] = &[
     ("toolkit_plan", Nothing(OTHER_PLANS)),
     ("toolkit_proactive", Depends(shapes::goals)),
     ("toolkit_prompt_evolve", Nothing(NO_EVOLUTION)),
-    ("toolkit_query_chat_history", Nothing("`agentctl sessions` finds and shows other sessions")),
+    ("toolkit_query_chat_history", Depends(shapes::chat_history)),
     ("toolkit_question", Depends(shapes::question)),
     ("toolkit_read_pyproject", Depends(shapes::read_pyproject)),
     ("toolkit_reflection", Nothing(NO_EVOLUTION)),

@@ -166,6 +166,9 @@ fn arguments_of_old_are_those_of_today() {
         "manage_goals",
         &json!({"action": "check"}),
     );
+    let said = json!({"action": "search", "keyword": "a", "limit": 5, "topic_id": ""});
+    let today = json!({"question": "a", "limit": 5});
+    check("toolkit_query_chat_history", &said, "history_query", &today);
     let lunar = json!({"date_str": "2025-06-01,L", "action": "lunar_to_solar"});
     let today = json!({"date": "2025-06-01,L", "is_lunar": true});
     check("toolkit_lunar", &lunar, "lunar_date", &today);

@@ -115,6 +115,7 @@ impl CallHost for Host {
             output: LiveOutput::nobody(),
             people: Arc::new(crate::people::Nobody),
             goals: Arc::new(crate::goals::NoGoals),
+            history: Arc::new(crate::history::NoHistory),
             readable: Arc::default(),
             further_roots: Arc::default(),
         }

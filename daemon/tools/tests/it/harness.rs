@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use agentd_domain::{Clock, SessionId, TimestampMs, ToolResult, ToolStatus};
 use agentd_tools::{
-    CallLimits, FileLedger, LiveOutput, NoGoals, Nobody, Registry, ToolContext, run_call,
+    CallLimits, FileLedger, LiveOutput, NoGoals, NoHistory, Nobody, Registry, ToolContext, run_call,
 };
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -29,6 +29,7 @@ pub(crate) fn context(workspace: &Path) -> ToolContext {
         output: LiveOutput::nobody(),
         people: Arc::new(Nobody),
         goals: Arc::new(NoGoals),
+        history: Arc::new(NoHistory),
         readable: Arc::default(),
         further_roots: Arc::default(),
     }

@@ -60,6 +60,7 @@ fn read(request: v1::SearchMessagesRequest, now: TimestampMs) -> Result<HistoryQ
         since: (since_ms > 0).then_some(TimestampMs(since_ms)),
         by,
         most: usize::try_from(most).unwrap_or(usize::MAX),
+        without_turn_of: None,
     })
 }
 

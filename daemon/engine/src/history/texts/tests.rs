@@ -46,7 +46,14 @@ fn answered(seq: u64, at: i64, text: &str) -> Event {
 }
 
 fn query(question: &str) -> HistoryQuery {
-    HistoryQuery { question: question.to_owned(), session: None, since: None, by: None, most: 10 }
+    HistoryQuery {
+        question: question.to_owned(),
+        session: None,
+        since: None,
+        by: None,
+        most: 10,
+        without_turn_of: None,
+    }
 }
 
 fn found(texts: &Texts, query: &HistoryQuery) -> Vec<(SessionId, u64)> {

@@ -48,6 +48,7 @@ async fn notify(
         output: LiveOutput::nobody(),
         people,
         goals: Arc::new(crate::goals::NoGoals),
+        history: Arc::new(crate::history::NoHistory),
         readable: Arc::default(),
         further_roots: Arc::default(),
     };

@@ -26,6 +26,7 @@ fn context() -> ToolContext {
         output: LiveOutput::nobody(),
         people: Arc::new(crate::people::Nobody),
         goals: Arc::new(crate::goals::NoGoals),
+        history: Arc::new(crate::history::NoHistory),
         readable: Arc::default(),
         further_roots: Arc::default(),
         files: Arc::default(),

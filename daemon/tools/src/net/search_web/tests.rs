@@ -31,6 +31,7 @@ async fn search(settings: SearchSettings, arguments: serde_json::Value) -> (Acti
         output: LiveOutput::nobody(),
         people: Arc::new(crate::people::Nobody),
         goals: Arc::new(crate::goals::NoGoals),
+        history: Arc::new(crate::history::NoHistory),
         readable: Arc::default(),
         further_roots: Arc::default(),
         files: Arc::default(),

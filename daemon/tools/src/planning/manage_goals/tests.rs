@@ -32,6 +32,7 @@ fn context() -> ToolContext {
         output: LiveOutput::nobody(),
         people: Arc::new(Nobody),
         goals: Arc::new(NoGoals),
+        history: Arc::new(crate::history::NoHistory),
         readable: Arc::default(),
         further_roots: Arc::default(),
     }
