@@ -14,6 +14,7 @@ mod pin;
 mod show;
 mod stats;
 mod table;
+mod tea_agent;
 mod undo;
 mod when;
 mod why;
@@ -70,14 +71,18 @@ Examples:
     Stats(JsonArgs),
     /// Write memories as lines of JSON, for `memory import`
     Export(export::ExportArgs),
-    /// Take memories in from an export or a Markdown file
+    /// Take memories in from an export, a Markdown file or a tea_agent
     #[command(after_help = "\
 In Markdown each list item and each paragraph is a memory; the headings above
 it become its tags. Files that end in .md are taken for Markdown. Lines that
-were taken in before change nothing.
+were taken in before change nothing. Of the database of a tea_agent the
+memories are taken in, with their dates: times with a zone are of that zone,
+those as SQLite writes them (2026-01-31 09:00:00) UTC, others local. What
+cannot be read is told with its row and left out.
 
 Examples:
   agentctl memory import memories.jsonl
+  agentctl memory import ~/.tea_agent/chat_history.db --dry-run
   agentctl memory import notes.md --workspace .
   cat CLAUDE.md | agentctl memory import - --format markdown")]
     Import(import::ImportArgs),

@@ -169,6 +169,65 @@ async fn an_export_and_a_markdown_file_are_imported_once() {
 }
 
 #[tokio::test]
+async fn the_memories_of_a_tea_agent_come_in_once_with_their_dates_and_what_cannot_is_told() {
+    let daemon = agentd().start().await;
+    let home = daemon.home();
+    let file = home.workspace().join("chat_history.db");
+    let database = rusqlite::Connection::open(&file).unwrap();
+    database
+        .execute_batch(
+            "CREATE TABLE memories (id TEXT PRIMARY KEY, content TEXT, priority INTEGER DEFAULT 2,
+                 importance INTEGER DEFAULT 3, category TEXT DEFAULT 'general', tags TEXT, expires_at TEXT,
+                 pinned INTEGER DEFAULT 0, created_at TEXT, is_active INTEGER DEFAULT 1);
+             INSERT INTO memories (id, content, priority, category, tags, created_at, is_active) VALUES
+                 ('u1', 'likes green tea', 1, 'preference', 'drinks, home', '2026-01-31 09:00:00', 1),
+                 ('u2', '数据库在保险箱里', 0, 'fact', 'a,b', '2026-01-31T09:00:00', 1),
+                 ('u3', 'undated', 2, 'fact', '', 'CURRENT_TIMESTAMP', 1),
+                 ('u4', 'my password is hunter22', 2, 'fact', '', '2026-01-31 09:00:00', 1),
+                 ('u5', 'long over', 2, 'fact', '', '2026-01-31 09:00:00', 0);",
+        )
+        .unwrap();
+    drop(database);
+    let dry = run(home, &["import", "chat_history.db", "--dry-run"]).await;
+    assert_eq!(dry.status.code(), Some(1), "{dry:?}");
+    assert!(stdout(&dry).starts_with("nothing was changed; this would be: 2 new, "), "{dry:?}");
+    assert_eq!(good(home, &["list", "--json"]).await.trim(), "[]");
+
+    let taken = run(home, &["import", "chat_history.db"]).await;
+    assert!(stdout(&taken).starts_with("2 new, 0 became part of others, 0 known"), "{taken:?}");
+    assert!(stdout(&taken).contains("2 left out"), "{taken:?}");
+    assert!(
+        stderr(&taken).contains("row 3: created_at: 'CURRENT_TIMESTAMP' is not a time"),
+        "{taken:?}"
+    );
+    assert!(stderr(&taken).contains("row 4: "), "{taken:?}");
+    assert!(stderr(&taken).contains("1 were forgotten where they are from"), "{taken:?}");
+    assert!(!stderr(&taken).contains("hunter22"), "{taken:?}");
+    let listed: serde_json::Value =
+        serde_json::from_str(&good(home, &["list", "--tag", "home", "--json"]).await).unwrap();
+    let memory = &listed[0]["memory"];
+    assert_eq!(memory["created_at_ms"], 1_769_850_000_000_i64, "{memory}");
+    assert_eq!((&memory["priority"], &memory["category"]), (&"high".into(), &"preference".into()));
+    assert_eq!(memory["tags"], serde_json::json!(["drinks", "home"]));
+    assert_eq!(
+        (&memory["author"]["import_from"], &memory["status"]),
+        (&"tea_agent".into(), &"active".into())
+    );
+
+    let again = run(home, &["import", "chat_history.db", "--undated", "--json"]).await;
+    let again: serde_json::Value = serde_json::from_str(stdout(&again)).unwrap();
+    let counts = ["new", "known", "forgotten"].map(|key| again[key].as_u64().unwrap());
+    assert_eq!(counts, [1, 2, 1], "{again}");
+    assert_eq!(again["left_out"][0]["line"], 4, "{again}");
+
+    std::fs::write(home.workspace().join("chat_history.db-wal"), "x").unwrap();
+    let unfinished = run(home, &["import", "chat_history.db"]).await;
+    assert_eq!(unfinished.status.code(), Some(1), "{unfinished:?}");
+    assert!(stderr(&unfinished).contains("wal_checkpoint"), "{unfinished:?}");
+    daemon.terminate().await;
+}
+
+#[tokio::test]
 async fn a_text_from_elsewhere_reaches_no_terminal_as_it_is() {
     let daemon = agentd().start().await;
     let home = daemon.home();

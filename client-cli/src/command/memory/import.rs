@@ -5,17 +5,21 @@ use std::path::{Path, PathBuf};
 
 use agentd_proto::v1;
 use agentd_shared::Client;
+use agentd_shared::client_ids::now_ms;
 use agentd_shared::text::one_line;
 use clap::{Args, ValueEnum};
+use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::markdown;
+use super::tea_agent::{self, Reading};
 use crate::app::{App, rpc_failure};
 use crate::directory;
 use crate::exit::{Exit, Failure};
 
-/// Most bytes of a file.
+/// Most bytes of a text, and of a database, which holds other things, too.
 const MAX_FILE: u64 = 64 * 1024 * 1024;
+const MAX_DATABASE: u64 = 256 * 1024 * 1024;
 /// Lines and bytes of a request; the daemon takes up to 1,000 and 1 MiB.
 const CHUNK_LINES: usize = 500;
 const CHUNK_BYTES: usize = 768 * 1024;
@@ -34,6 +38,12 @@ pub(crate) struct ImportArgs {
     /// Memories of a Markdown file are told in this directory's sessions only
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
+    /// Take in memories of tea_agent whose date cannot be read, too, as of now
+    #[arg(long)]
+    undated: bool,
+    /// Only tell what would become of the memories
+    #[arg(long)]
+    dry_run: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -46,6 +56,8 @@ pub(crate) enum ImportFormat {
     Jsonl,
     /// Headings, lists and paragraphs.
     Markdown,
+    /// The database of a tea_agent.
+    TeaAgent,
 }
 
 /// What has become of the lines.
@@ -55,7 +67,19 @@ struct Report {
     merged: usize,
     known: usize,
     quarantined: usize,
+    /// Forgotten where they are from.
+    forgotten: usize,
     left_out: Vec<LeftOut>,
+    dry_run: bool,
+}
+
+/// What a file holds, and what is known of it before the daemon is asked.
+struct Source {
+    from: &'static str,
+    /// What the lines are numbered by.
+    unit: &'static str,
+    lines: Vec<(usize, String)>,
+    report: Report,
 }
 
 #[derive(Debug, Serialize)]
@@ -66,47 +90,50 @@ struct LeftOut {
 
 /// Takes memories in from a file.
 pub(super) async fn run(args: &ImportArgs, app: &App) -> Result<Exit, Failure> {
-    let text = read(&args.file)?;
+    let bytes = read(&args.file)?;
     let client = app.client().await?;
-    let is_markdown = match args.format {
-        Some(format) => format == ImportFormat::Markdown,
-        None => args.file.extension().is_some_and(|it| it == "md" || it == "markdown"),
-    };
-    let (from, lines) = if is_markdown {
-        let workspace = args.workspace.as_ref();
-        let workspace =
-            workspace.map(|path| directory::named(client.endpoint(), path)).transpose()?;
-        let notes = markdown::notes(&text, workspace.as_deref());
-        let lines = notes.iter().map(|note| Ok((note.line, serde_json::to_string(note)?)));
-        let lines = lines.collect::<Result<Vec<_>, serde_json::Error>>();
-        let lines = lines.map_err(|error| {
-            Failure::new(Exit::Failed, "cannot write the memories").because(error)
-        })?;
-        ("Markdown", lines)
-    } else if args.workspace.is_some() {
+    let format = args.format.unwrap_or_else(|| guess(&args.file, &bytes));
+    if args.workspace.is_some() && format != ImportFormat::Markdown {
         return Err(Failure::new(Exit::Usage, "--workspace is for Markdown files")
-            .because("lines of an export say themselves where they hold"));
-    } else {
-        let lines = text.lines().enumerate().map(|(at, line)| (at + 1, line.to_owned()));
-        ("JSON Lines", lines.filter(|(_at, line)| !line.trim().is_empty()).collect())
-    };
-    if lines.is_empty() {
-        return Err(Failure::new(Exit::Failed, format!("{} is empty", args.file.display()))
-            .hint("give a file that `agentctl memory export` wrote, or a Markdown file"));
+            .because("other files say themselves where their memories hold"));
     }
-    let mut report = Report::default();
+    if args.undated && format != ImportFormat::TeaAgent {
+        return Err(Failure::new(Exit::Usage, "--undated is for databases of tea_agent"));
+    }
+    let source = match format {
+        ImportFormat::TeaAgent => of_tea_agent(args, bytes)?,
+        ImportFormat::Markdown => {
+            let workspace = args.workspace.as_ref();
+            let workspace =
+                workspace.map(|path| directory::named(client.endpoint(), path)).transpose()?;
+            of_markdown(&text(&args.file, bytes)?, workspace.as_deref())?
+        }
+        ImportFormat::Jsonl => of_lines(&text(&args.file, bytes)?),
+    };
+    let Source { from, unit, lines, mut report } = source;
+    if lines.is_empty() && report.left_out.is_empty() && report.forgotten == 0 {
+        return Err(Failure::new(Exit::Failed, format!("{} is empty", args.file.display())).hint(
+            "give a file that `agentctl memory export` wrote, a Markdown file, or a database of tea_agent",
+        ));
+    }
+    report.dry_run = args.dry_run;
     for chunk in chunks(&lines) {
         send(&client, app, from, chunk, &mut report).await?;
     }
+    report.left_out.sort_by_key(|left_out| left_out.line);
     if args.json {
         app.output.json(&report)?;
     } else {
         for LeftOut { line, problem } in &report.left_out {
-            app.output.note(&format!("line {line}: {}", one_line(problem, PROBLEM_WIDTH)));
+            app.output.note(&format!("{unit} {line}: {}", one_line(problem, PROBLEM_WIDTH)));
         }
-        let Report { new, merged, known, quarantined, left_out } = &report;
+        let Report { new, merged, known, quarantined, forgotten, left_out, dry_run } = &report;
+        if *forgotten > 0 {
+            app.output.note(&format!("{forgotten} were forgotten where they are from"));
+        }
+        let would = if *dry_run { "nothing was changed; this would be: " } else { "" };
         app.output.line(&format!(
-            "{new} new, {merged} became part of others, {known} known already, {quarantined} wait for \
+            "{would}{new} new, {merged} became part of others, {known} known already, {quarantined} wait for \
              confirmation, {} left out",
             left_out.len()
         ))?;
@@ -114,7 +141,71 @@ pub(super) async fn run(args: &ImportArgs, app: &App) -> Result<Exit, Failure> {
     Ok(if report.left_out.is_empty() { Exit::Ok } else { Exit::Failed })
 }
 
-fn read(file: &Path) -> Result<String, Failure> {
+/// What a file is, by how it begins and the end of its name.
+fn guess(file: &Path, bytes: &[u8]) -> ImportFormat {
+    if bytes.starts_with(tea_agent::MAGIC) {
+        ImportFormat::TeaAgent
+    } else if file.extension().is_some_and(|it| it == "md" || it == "markdown") {
+        ImportFormat::Markdown
+    } else {
+        ImportFormat::Jsonl
+    }
+}
+
+fn of_lines(text: &str) -> Source {
+    let lines = text.lines().enumerate().map(|(at, line)| (at + 1, line.to_owned()));
+    let lines = lines.filter(|(_at, line)| !line.trim().is_empty()).collect();
+    Source { from: "JSON Lines", unit: "line", lines, report: Report::default() }
+}
+
+fn of_markdown(text: &str, workspace: Option<&str>) -> Result<Source, Failure> {
+    let notes = markdown::notes(text, workspace);
+    let lines = notes.iter().map(|note| Ok((note.line, serde_json::to_string(note)?)));
+    let lines = lines.collect::<Result<Vec<_>, serde_json::Error>>();
+    let lines = lines
+        .map_err(|error| Failure::new(Exit::Failed, "cannot write the memories").because(error))?;
+    Ok(Source { from: "Markdown", unit: "line", lines, report: Report::default() })
+}
+
+fn of_tea_agent(args: &ImportArgs, bytes: Vec<u8>) -> Result<Source, Failure> {
+    let shown = args.file.display();
+    for suffix in ["-wal", "-journal"] {
+        let mut beside = args.file.clone().into_os_string();
+        beside.push(suffix);
+        if std::fs::metadata(&beside).is_ok_and(|it| it.len() > 0) {
+            let what = format!("{shown} does not hold everything yet");
+            return Err(Failure::new(Exit::Failed, what)
+                .because(format!("changes of it are in {}", beside.display()))
+                .hint(format!(
+                    "end tea_agent, or say `sqlite3 {shown} 'PRAGMA wal_checkpoint(TRUNCATE)'`"
+                )));
+        }
+    }
+    let reading = Reading {
+        zone: TimeZone::system(),
+        now_ms: i64::try_from(now_ms()).unwrap_or(i64::MAX),
+        with_undated: args.undated,
+    };
+    let found = tea_agent::read(bytes, &reading).map_err(|problem| {
+        Failure::new(Exit::Failed, format!("cannot read {shown}")).because(problem)
+    })?;
+    let left_out = found.left_out.into_iter().map(|(line, problem)| LeftOut { line, problem });
+    let report =
+        Report { left_out: left_out.collect(), forgotten: found.forgotten, ..Report::default() };
+    Ok(Source { from: "tea_agent", unit: "row", lines: found.lines, report })
+}
+
+fn text(file: &Path, bytes: Vec<u8>) -> Result<String, Failure> {
+    let failure = |why: String| {
+        Failure::new(Exit::Failed, format!("cannot read {}", file.display())).because(why)
+    };
+    if bytes.len() as u64 > MAX_FILE {
+        return Err(failure(format!("it has more than {MAX_FILE} bytes")));
+    }
+    String::from_utf8(bytes).map_err(|_binary| failure("it is not UTF-8".to_owned()))
+}
+
+fn read(file: &Path) -> Result<Vec<u8>, Failure> {
     let failure = |error: &std::io::Error| {
         let exit = match error.kind() {
             std::io::ErrorKind::NotFound => Exit::NotFound,
@@ -127,14 +218,14 @@ fn read(file: &Path) -> Result<String, Failure> {
     } else {
         Box::new(std::fs::File::open(file).map_err(|error| failure(&error))?)
     };
-    let mut text = String::new();
-    let read = source.by_ref().take(MAX_FILE + 1).read_to_string(&mut text);
+    let mut bytes = Vec::new();
+    let read = source.by_ref().take(MAX_DATABASE + 1).read_to_end(&mut bytes);
     let length = read.map_err(|error| failure(&error))?;
-    if length as u64 > MAX_FILE {
+    if length as u64 > MAX_DATABASE {
         return Err(Failure::new(Exit::Failed, format!("{} is too large", file.display()))
-            .because(format!("at most {MAX_FILE} bytes are read")));
+            .because(format!("at most {MAX_DATABASE} bytes are read")));
     }
-    Ok(text)
+    Ok(bytes)
 }
 
 /// Lines in the portions that the daemon takes.
@@ -167,8 +258,12 @@ async fn send(
         lines.extend(line.as_bytes());
         lines.push(b'\n');
     }
-    let request =
-        v1::ImportMemoriesRequest { lines, from: from.to_owned(), author: Some(app.author()) };
+    let request = v1::ImportMemoriesRequest {
+        lines,
+        from: from.to_owned(),
+        author: Some(app.author()),
+        dry_run: report.dry_run,
+    };
     let answer = client.memory().import_memories(request).await;
     let answer = answer.map_err(|status| rpc_failure("cannot import the memories", status))?;
     for imported in answer.into_inner().lines {

@@ -42,6 +42,8 @@ struct Reader<'w> {
     /// The text of the heading that is being read.
     heading: Option<(u8, String)>,
     links: Vec<String>,
+    /// A comment is being passed over: it is for who writes the file.
+    in_comment: bool,
     at: usize,
 }
 
@@ -74,6 +76,17 @@ impl Reader<'_> {
                     self.push(&format!(" ({url})"));
                 }
             }
+            Event::Start(Tag::HtmlBlock) => {
+                self.end_note(source);
+                let block = source.get(self.at..).unwrap_or_default();
+                self.in_comment = block.trim_start().starts_with("<!--");
+            }
+            Event::End(TagEnd::HtmlBlock) => {
+                self.end_note(source);
+                self.in_comment = false;
+            }
+            Event::Html(_) if self.in_comment => {}
+            Event::InlineHtml(comment) if comment.starts_with("<!--") => {}
             Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => self.push(&text),
             Event::Code(code) => self.push(&format!("`{code}`")),
             Event::SoftBreak => self.push(" "),
@@ -120,6 +133,38 @@ fn tag(heading: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_of_instructions_for_an_agent_is_read_without_its_comments() {
+        let text = "\
+# CLAUDE.md
+
+<!-- keep this short
+- not a rule -->
+
+## Commands
+
+- build: `make all` <!-- slow -->
+- test: `make test`
+
+## 规则
+
+- **IMPORTANT**: never push to main
+- 提交信息用英文写
+";
+        let got: Vec<_> = notes(text, None)
+            .into_iter()
+            .map(|note| (note.line, note.content, note.tags.join("|")))
+            .collect();
+        let expect = [
+            (8, "build: `make all`", "claude.md|commands"),
+            (9, "test: `make test`", "claude.md|commands"),
+            (13, "IMPORTANT: never push to main", "claude.md|规则"),
+            (14, "提交信息用英文写", "claude.md|规则"),
+        ]
+        .map(|(line, content, tags)| (line, content.to_owned(), tags.to_owned()));
+        assert_eq!(got, expect);
+    }
 
     #[test]
     fn items_and_paragraphs_are_memories_and_headings_their_tags() {

@@ -321,8 +321,12 @@ async fn an_export_comes_back_in_another_daemon_as_it_was() {
     let client = second.client().await;
     let mut mixed = lines.clone();
     mixed.extend(b"\nnot JSON\n{\"content\":\"elm\",\"tags\":[\"trees\"]}\n");
-    let import =
-        v1::ImportMemoriesRequest { lines: mixed, from: "notes".to_owned(), author: Some(ann()) };
+    let import = v1::ImportMemoriesRequest {
+        lines: mixed,
+        from: "notes".to_owned(),
+        author: Some(ann()),
+        ..Default::default()
+    };
     let taken = client.memory().import_memories(import.clone()).await.unwrap().into_inner().lines;
     let told: Vec<_> = taken.iter().map(|line| (line.line, line.outcome())).collect();
     assert_eq!(told, [(1, New), (2, New), (3, New), (5, Unspecified), (6, New)]);

@@ -54,6 +54,24 @@ impl Book {
         self.place(drafting, new, author, direction)
     }
 
+    /// Drafts a memory that was made elsewhere at a time: as a new one, but with its id and age. It enters
+    /// its tier now, since nobody knows when it did.
+    pub(crate) fn add_dated(
+        &self,
+        drafting: &Drafting<'_>,
+        new: NewMemory,
+        id: MemoryId,
+        created_at: TimestampMs,
+    ) -> Result<Draft<Added>, MemoryError> {
+        if self.get(id).is_some() {
+            return Ok(Draft { change: None, outcome: Added::Known(id) });
+        }
+        let author = new.origin.author.clone();
+        let mut new = new.check(id, drafting.now, drafting.config.decay.stability_days)?;
+        new.created_at = created_at.min(drafting.now);
+        self.place(drafting, new, author)
+    }
+
     /// Drafts a record that was written elsewhere: as a new one, but with its id, age and uses.
     pub(crate) fn take_in(
         &self,

@@ -1,10 +1,16 @@
 //! Whole records: in pages, and taken in from elsewhere.
 
-use agentd_domain::{Memory, MemoryId};
+use std::sync::Arc;
 
-use crate::MemoryError;
+use agentd_domain::{Memory, MemoryId, TimestampMs};
+use agentd_store::{Batch, MemoryStore, Store as _, Write};
+
 use crate::book::Added;
 use crate::memories::Memories;
+use crate::{MemoryError, NewMemory};
+
+/// Memories that are copied at once.
+const SCRATCH_PAGE: usize = 1_000;
 
 impl Memories {
     /// All memories, whatever their status, in the order of their ids: those after `after`, at most
@@ -31,18 +37,48 @@ impl Memories {
         self.settle().await?;
         self.change(|book, drafting| book.take_in(drafting, record)).await
     }
+
+    /// Remembers a text that was written down elsewhere at a time, under an id that it is known by when it
+    /// comes again.
+    ///
+    /// # Errors
+    /// As [`Self::add`].
+    pub async fn add_dated(
+        &self,
+        new: NewMemory,
+        id: MemoryId,
+        created_at: TimestampMs,
+    ) -> Result<Added, MemoryError> {
+        self.settle().await?;
+        self.change(|book, drafting| book.add_dated(drafting, new, id, created_at)).await
+    }
+
+    /// A copy of all memories that nobody keeps, to try changes on.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn scratch(&self) -> Result<Self, MemoryError> {
+        let store = MemoryStore::new();
+        let mut after = None;
+        loop {
+            let page = self.page(after, SCRATCH_PAGE).await?;
+            let Some(last) = page.last().map(|memory| memory.id) else { break };
+            after = Some(last);
+            let writes = page.into_iter().map(|memory| Write::PutMemory(Box::new(memory)));
+            store.commit(Batch::from(writes.collect::<Vec<_>>())).await?;
+        }
+        let (clock, ids) = (Arc::clone(&self.0.clock), Arc::clone(&self.0.ids));
+        Ok(Self::new(Arc::new(store), clock, ids, self.config()))
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicI64, Ordering};
 
     use agentd_domain::{
         Clock, IdSource, MemoryAuthor, MemoryOrigin, MemoryPriority, MemoryStatus, MemoryUse,
-        TimestampMs,
     };
-    use agentd_store::MemoryStore;
 
     use super::*;
     use crate::MemoryConfig;
@@ -99,6 +135,37 @@ mod tests {
         let same = Memory { id: memory(8, "").id, ..record.clone() };
         assert_eq!(memories.take_in(same).await.unwrap(), Added::Known(record.id));
         assert_eq!(memories.page(None, 10).await.unwrap().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_dated_text_keeps_its_date_comes_in_once_and_a_scratch_copy_changes_nothing() {
+        let memories = memories(90 * DAY_MS);
+        let (id, created_at) = (MemoryId::from_parts(5, 5), TimestampMs(10 * DAY_MS));
+        let new = || NewMemory {
+            content: "likes tea".to_owned(),
+            priority: Some(MemoryPriority::Critical),
+            importance: None,
+            category: agentd_domain::MemoryCategory::Fact,
+            tags: Vec::new(),
+            scope: agentd_domain::MemoryScope::User,
+            pinned: false,
+            expires_at: None,
+            origin: memory(1, "").origin,
+            vouched: crate::Vouched::Yes,
+        };
+        let scratch = memories.scratch().await.unwrap();
+        assert_eq!(scratch.add_dated(new(), id, created_at).await.unwrap(), Added::New(id));
+        assert_eq!(memories.page(None, 10).await.unwrap(), [], "the copy was tried on");
+        assert_eq!(memories.add_dated(new(), id, created_at).await.unwrap(), Added::New(id));
+        let kept = memories.resolve(&id.to_string()).await.unwrap();
+        assert_eq!((kept.created_at, kept.tier_since), (created_at, TimestampMs(90 * DAY_MS)));
+        let changed = NewMemory { content: "hates tea".to_owned(), ..new() };
+        assert_eq!(memories.add_dated(changed, id, created_at).await.unwrap(), Added::Known(id));
+        let scratch = memories.scratch().await.unwrap();
+        assert_eq!(scratch.add_dated(new(), id, created_at).await.unwrap(), Added::Known(id));
+        let secret = NewMemory { content: "my password is hunter22".to_owned(), ..new() };
+        let refused = memories.add_dated(secret, MemoryId::from_parts(6, 6), created_at).await;
+        assert!(matches!(refused, Err(MemoryError::Secret { .. })), "{refused:?}");
     }
 
     #[tokio::test]

@@ -1,7 +1,7 @@
 //! Takes in memories that were written elsewhere, line by line. A line that cannot be taken in is told,
 //! and the others come in all the same.
 
-use agentd_domain::{Author, ErrorKind, cut_line};
+use agentd_domain::{ErrorKind, TimestampMs, cut_line};
 use agentd_memory::{Added, Memories, MemoryError};
 use agentd_proto::v1;
 use tonic::Status;
@@ -23,16 +23,22 @@ pub(super) async fn handle(
     ctx: &Context,
     request: v1::ImportMemoriesRequest,
 ) -> Result<v1::ImportMemoriesResponse, Status> {
-    let v1::ImportMemoriesRequest { lines, from, author } = request;
+    let v1::ImportMemoriesRequest { lines, from, author, dry_run } = request;
     let by = from_proto::author("author", author.as_ref())?;
     let text = check(lines)?;
     let from = cut_line(&from, MAX_FROM);
     let from = if from.is_empty() { "a file".to_owned() } else { from };
-    let memories = ctx.memories.clone();
+    let memories = if dry_run {
+        ctx.memories.scratch().await.map_err(|error| status::from_memory(&error))?
+    } else {
+        ctx.memories.clone()
+    };
+    let now = ctx.clock.now();
     let lines = detached(ctx.engine.tasks(), "import-memories", async move {
-        take_in(&memories, &text, &from, &by).await
+        take_in(&memories, &text, &from, now).await
     })
     .await?;
+    tracing::info!(lines = lines.len(), dry_run, by = by.name, "memories were imported");
     Ok(v1::ImportMemoriesResponse { lines })
 }
 
@@ -54,13 +60,14 @@ async fn take_in(
     memories: &Memories,
     text: &str,
     from: &str,
-    by: &Author,
+    now: TimestampMs,
 ) -> Result<Vec<v1::ImportedMemory>, Status> {
     let mut told = Vec::new();
     for (at, line) in text.lines().enumerate().filter(|(_at, line)| !line.trim().is_empty()) {
-        let added: Result<Added, String> = match import_line::read(line, from) {
+        let added: Result<Added, String> = match import_line::read(line, from, now) {
             Ok(Line::Record(record)) => problem(memories.take_in(*record).await)?,
             Ok(Line::New(new)) => problem(memories.add(*new).await)?,
+            Ok(Line::Dated(new, id, at)) => problem(memories.add_dated(*new, id, at).await)?,
             Err(problem) => Err(problem),
         };
         let line = to_proto::small(at + 1);
@@ -78,7 +85,6 @@ async fn take_in(
             },
         });
     }
-    tracing::info!(lines = told.len(), by = by.name, "memories were imported");
     Ok(told)
 }
 
