@@ -222,6 +222,7 @@ async fn what_is_wrong_with_a_request_about_memories_is_named() {
     let status = memories.export_memories(export).await.unwrap_err();
     refused(&status, Code::InvalidArgument, "page_token", "");
     let import = |lines: Vec<u8>| v1::ImportMemoriesRequest {
+        dry_run: false,
         lines,
         author: Some(ann()),
         ..Default::default()
@@ -271,6 +272,7 @@ async fn me_02_limits_hold_for_calls_and_imports_in_characters_of_any_script() {
     let lines = [over, "likes tea".to_owned(), nearly, most.clone()];
     let lines = lines.map(|content| serde_json::json!({ "content": content }).to_string());
     let request = v1::ImportMemoriesRequest {
+        dry_run: false,
         lines: lines.join("\n").into_bytes(),
         from: "notes".to_owned(),
         author: Some(ann()),
@@ -322,10 +324,10 @@ async fn an_export_comes_back_in_another_daemon_as_it_was() {
     let mut mixed = lines.clone();
     mixed.extend(b"\nnot JSON\n{\"content\":\"elm\",\"tags\":[\"trees\"]}\n");
     let import = v1::ImportMemoriesRequest {
+        dry_run: false,
         lines: mixed,
         from: "notes".to_owned(),
         author: Some(ann()),
-        ..Default::default()
     };
     let taken = client.memory().import_memories(import.clone()).await.unwrap().into_inner().lines;
     let told: Vec<_> = taken.iter().map(|line| (line.line, line.outcome())).collect();
@@ -459,6 +461,7 @@ async fn order_is_brought_into_memories_by_itself_and_by_hand() {
     let lines = r#"{"content":"The user lives in Berlin"}
 {"content":"The user drinks green tea"}"#;
     let request = v1::ImportMemoriesRequest {
+        dry_run: false,
         lines: lines.as_bytes().to_vec(),
         from: "notes".to_owned(),
         author: Some(ann()),

@@ -69,7 +69,7 @@ impl Book {
         let author = new.origin.author.clone();
         let mut new = new.check(id, drafting.now, drafting.config.decay.stability_days)?;
         new.created_at = created_at.min(drafting.now);
-        self.place(drafting, new, author)
+        self.place(drafting, new, author, None)
     }
 
     /// Drafts a record that was written elsewhere: as a new one, but with its id, age and uses.
