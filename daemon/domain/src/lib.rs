@@ -76,8 +76,8 @@ pub use session::{ForkOrigin, SessionRecord, SessionStatus, Title, TitleError, U
 pub use time::TimestampMs;
 pub use todo::{TodoItem, TodoList, TodoStatus};
 pub use tool::{
-    CallMetrics, Capabilities, Evidence, ResultSource, SessionRequest, ToolCall, ToolEffect,
-    ToolImage, ToolResult, ToolSpec, ToolStatus,
+    CallMetrics, Capabilities, Evidence, OutputPart, OutputRequest, ResultSource, SessionRequest,
+    ToolCall, ToolEffect, ToolImage, ToolResult, ToolSpec, ToolStatus,
 };
 pub use turn::{InterruptReason, SuspendReason, TurnEnd};
 pub use usage::{Cost, Usage, UsagePurpose, UsageSum};

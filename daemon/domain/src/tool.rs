@@ -182,6 +182,34 @@ pub enum SessionRequest {
     Plan(PlanCommand),
     /// Something is to be remembered, or asked of what is.
     Memory(MemoryCommand),
+    /// The output of an earlier call is to be shown again.
+    Output(OutputRequest),
+}
+
+/// Which output is to be shown again, and what of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutputRequest {
+    /// The call, as the model names it.
+    pub call_id: String,
+    /// What of it.
+    pub part: OutputPart,
+}
+
+/// A part of an output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OutputPart {
+    /// Some of its characters.
+    Range {
+        /// The first, from 0.
+        offset: u32,
+        /// Most of them.
+        limit: u32,
+    },
+    /// The lines that hold a text, and those around them.
+    Matching {
+        /// The text, in any case.
+        pattern: String,
+    },
 }
 
 /// What a tool gives back.

@@ -17,6 +17,7 @@ use crate::room::Room;
 use crate::roots::Roots;
 use crate::session::{SessionDeps, SessionState, for_each_event};
 use crate::short_answer::{self, Asked};
+use crate::turn::project_document;
 use crate::usage::Account;
 
 /// Events that are read anew for the sake of a better summary.
@@ -98,7 +99,10 @@ impl Folding {
         let model = model.map_err(|error| failed(error.report().message))?;
         let config = deps.config.borrow().context;
         let calibration = deps.calibrations.of(&model.model);
-        let room = Room::of(config, &model, calibration, &self.roots, &deps.tools, None).await;
+        // A turn says what keeps it from being read.
+        let project = project_document(deps, &self.roots).await.ok().flatten();
+        let project = project.as_ref().map(|project| project.text.as_str());
+        let room = Room::of(config, &model, calibration, &self.roots, &deps.tools, project).await;
         let mut conversation = Conversation::default();
         conversation.count_by(room.counter);
         let id = self.session_id;

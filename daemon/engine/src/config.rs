@@ -71,6 +71,10 @@ pub struct EngineConfig {
     pub summary_timeout: Duration,
     /// How often order is brought into memories when the daemon is at rest; none: only by hand.
     pub consolidate_every: Option<Duration>,
+    /// Paths below a workspace of which the first that is there is part of its requests.
+    pub project_documents: Arc<[String]>,
+    /// Most bytes of it that are.
+    pub project_document_bytes: usize,
     /// What may be used. Looked at before each request.
     pub budget: Budget,
     /// A turn that takes longer is reported when it ends; zero: none is.
@@ -107,6 +111,8 @@ impl Default for EngineConfig {
             context: ContextConfig::default(),
             summary_timeout: Duration::from_secs(120),
             consolidate_every: None,
+            project_documents: ["AGENTS.md", "AGENT.md", "CLAUDE.md"].map(str::to_owned).into(),
+            project_document_bytes: 32 * 1024,
             budget: Budget::default(),
             slow_turn: Duration::from_secs(60),
             permission_mode: PermissionMode::Ask,

@@ -46,7 +46,8 @@ impl Engine {
         self.ask(id, |reply| Command::Compact { reply }).await
     }
 
-    async fn compaction_at(
+    /// The summary that an event of the log holds.
+    pub(crate) async fn compaction_at(
         &self,
         id: SessionId,
         seq: Seq,

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{Engine, check_workspace};
 use crate::error::CommandError;
+use crate::pins::{MAX_PIN_CHARS, MAX_PINS};
 use crate::session::{Draft, SessionState, SessionView, close_turn, interrupt_plan};
 
 /// Events that are committed together.
@@ -380,6 +381,12 @@ impl<'a> CopyBuilder<'a> {
                 // What a title may hold is checked where users give one; a file is foreign.
                 EventBody::SessionRenamed(renamed) => {
                     renamed.title = agentd_domain::cut_line(&renamed.title, Title::MAX_CHARS);
+                }
+                EventBody::PinsChanged(changed) => {
+                    changed.pins.truncate(MAX_PINS);
+                    for pin in &mut changed.pins {
+                        *pin = agentd_domain::cut_line(pin, MAX_PIN_CHARS);
+                    }
                 }
                 _ if wanted == Seq(1) => return Err(ImportError::NoSession),
                 _ => {}

@@ -7,6 +7,9 @@ use agentd_domain::{
 };
 use agentd_store::{CommitError, ReadError};
 
+use crate::expand::ExpandError;
+use crate::pins::PinError;
+
 /// A field of a request, as the wire names it.
 pub type Field = &'static str;
 
@@ -79,6 +82,12 @@ pub enum CommandError {
         /// Which.
         wherever: &'static str,
     },
+    /// What is to be pinned or unpinned cannot be.
+    #[error(transparent)]
+    Pin(#[from] PinError),
+    /// A line of the summary cannot be shown.
+    #[error(transparent)]
+    Expand(#[from] ExpandError),
     /// A denial holds for one call.
     #[error("a denial holds for the call that it is about")]
     DenialScope,
@@ -246,6 +255,8 @@ impl CommandError {
             | Self::TooManyByHand { .. }
             | Self::BeingMade(_) => ErrorKind::Busy,
             Self::Stopping => ErrorKind::Unavailable,
+            Self::Pin(error) => error.kind(),
+            Self::Expand(error) => error.kind(),
             Self::Commit(error) => error.kind(),
             Self::Read(error) => error.kind(),
         }
@@ -276,6 +287,8 @@ impl CommandError {
             Self::Workspace { .. } => Some("workspace"),
             Self::FurtherRoot { .. } => Some("further_roots"),
             Self::NoSuchEvent { .. } => Some("up_to_seq"),
+            Self::Pin(error) => error.field(),
+            Self::Expand(error) => error.field(),
             Self::QueueFull { .. }
             | Self::TooManyTerminals { .. }
             | Self::TooManyRules { .. }
@@ -339,6 +352,8 @@ impl CommandError {
             }
             Self::Changes { .. } => "look at the workspace and the daemon's data directory",
             Self::Stopping => "try again when it is back",
+            Self::Pin(error) => error.hint(),
+            Self::Expand(error) => error.hint(),
             Self::Commit(error) => error.hint(),
             Self::Read(error) => error.hint(),
         }

@@ -137,6 +137,14 @@ pub(crate) enum Command {
     LookForMemories {
         reply: Reply<bool>,
     },
+    Pins {
+        change: PinChange,
+        by: Author,
+        reply: Reply<Vec<String>>,
+    },
+    RequestParts {
+        reply: Reply<RequestParts>,
+    },
     Attach {
         author: Author,
         reply: Reply<Joined>,
@@ -148,6 +156,27 @@ pub(crate) enum Command {
     Detach,
     Delete {
         reply: Reply<()>,
+    },
+}
+
+/// What requests hold beside the turns.
+#[derive(Debug, Clone)]
+pub(crate) struct RequestParts {
+    /// The event that the summary is from; none: nothing was folded.
+    pub(crate) summary: Option<Seq>,
+    /// Path below the workspace of the document that they hold; empty: none.
+    pub(crate) project_document: String,
+}
+
+/// What to change of a session's pins.
+#[derive(Debug, Clone)]
+pub(crate) enum PinChange {
+    /// Pin a text.
+    Add { text: String },
+    /// Unpin one.
+    Remove {
+        /// Its number, from 1 on.
+        number: u32,
     },
 }
 

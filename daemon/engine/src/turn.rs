@@ -14,9 +14,11 @@ mod outputs;
 mod overflow;
 mod people;
 mod plans;
+mod project;
 mod prompt;
 mod recall;
 mod remember;
+mod reread;
 mod times;
 
 use std::sync::Arc;
@@ -42,6 +44,7 @@ use ask::Offer;
 
 pub use failures::FailureLimits;
 pub(crate) use gate::Verdict;
+pub(crate) use project::{ProjectDocument, project_document};
 pub(crate) use prompt::system_prompt;
 pub(crate) use times::Times;
 use times::{Phase, ReportWhenSlow};
@@ -133,6 +136,10 @@ pub(crate) struct TurnTask {
     pub(crate) pins: Vec<String>,
     /// Text from elsewhere came into the session before this turn.
     pub(crate) outside_text: bool,
+    /// What the session's requests hold of the workspace's document, as its hash.
+    pub(crate) project_sha256: String,
+    /// The document that this turn's requests hold.
+    pub(crate) project: Option<ProjectDocument>,
     /// What the turn before has read already.
     pub(crate) kept: Option<KeptConversation>,
     /// The calls without results when this turn goes on after a stop; none for a new turn.
@@ -177,6 +184,7 @@ async fn stages(mut task: TurnTask) -> Result<TurnOutcome, Ended> {
     if is_new {
         task.start(&model).await?;
     }
+    task.read_project_document().await?;
     let mut room = task.room(&model).await;
     let mut conversation = task.build_context(&room).await?;
     if is_new {

@@ -19,7 +19,9 @@ use crate::fs::{
     grep_files::GrepFiles, list_dir::ListDir, read_file::ReadFile, undo_edit::UndoEdit,
     write_file::WriteFile,
 };
-use crate::memory::{history_query::QueryHistory, manage_memory::ManageMemory};
+use crate::memory::{
+    history_query::QueryHistory, manage_memory::ManageMemory, recall_output::RecallOutput,
+};
 use crate::net::{
     NetSettings, fetch_url::FetchUrl, ip_location::IpLocation, render_page::RenderPage,
     search_web::SearchWeb, weather::Weather,
@@ -73,6 +75,7 @@ pub(crate) fn tools(settings: BuiltinSettings) -> Vec<Arc<dyn Tool>> {
         tool(QueryPackages { protected: protected.clone() }),
         tool(QuerySqlite { protected: protected.clone() }),
         tool(ReadFile { protected: protected.clone(), pdf }),
+        tool(RecallOutput),
         tool(SearchWeb::new(net.search)),
         tool(TextLength),
         tool(Time),

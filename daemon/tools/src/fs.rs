@@ -8,6 +8,7 @@ mod change;
 mod changes;
 mod copies;
 mod diff;
+mod document;
 pub(crate) mod edit_file;
 mod edit_text;
 mod excerpt;
@@ -42,11 +43,13 @@ use tokio_util::sync::CancellationToken;
 
 pub use changes::{ChangedFile, FileChange, FileChanges};
 pub use copies::{CopyLimits, UndoCopies};
+pub use document::WorkspaceDocument;
+pub(crate) use document::first_document;
 pub use ledger::FileLedger;
 pub use net_diff::NetDiff;
 pub(crate) use net_diff::net_diffs;
 pub(crate) use protected::Protected;
-pub(crate) use save::sha256;
+pub use save::sha256;
 pub(crate) use workspace::{OpenedFile, version};
 
 use crate::ToolContext;

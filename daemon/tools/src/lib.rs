@@ -37,7 +37,10 @@ mod vcs;
 
 pub use builtin::{BuiltinSettings, PROCESS_TOOLS, process_tools};
 pub use dev::count_tests;
-pub use fs::{ChangedFile, CopyLimits, FileChange, FileChanges, FileLedger, NetDiff, UndoCopies};
+pub use fs::{
+    ChangedFile, CopyLimits, FileChange, FileChanges, FileLedger, NetDiff, UndoCopies,
+    WorkspaceDocument, sha256,
+};
 pub use goals::{Goals, GoalsError, NoGoals, ReachedGoal, SetGoal, Unfinished, UnfinishedSession};
 pub use history::{History, HistoryError, NoHistory};
 pub use live_output::LiveOutput;

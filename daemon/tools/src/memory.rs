@@ -2,3 +2,4 @@
 
 pub(crate) mod history_query;
 pub(crate) mod manage_memory;
+pub(crate) mod recall_output;

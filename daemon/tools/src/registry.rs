@@ -10,7 +10,9 @@ use futures_util::future::join_all;
 use serde_json::Value;
 
 use crate::catalogue::{CALL_TOOL, CallTool, FIND_TOOLS, FindTools, Inner};
-use crate::fs::{FileChanges, NetDiff, Protected, net_diffs, sha256};
+use crate::fs::{
+    FileChanges, NetDiff, Protected, WorkspaceDocument, first_document, net_diffs, sha256,
+};
 use crate::nearest::{did_you_mean, nearest};
 use crate::old_names::{self, Meaning};
 use crate::{BuiltinSettings, Rank, Tool, ToolContext, arguments, builtin, schema};
@@ -205,6 +207,30 @@ impl Registry {
         net_diffs(workspace, &self.protected.beside(further_roots), changes)
     }
 
+    /// Reads the first of `names` that is there in a workspace, as file tools read: at most its first
+    /// MiB, of which `max_bytes` are given, head and tail. `None`: none is there.
+    ///
+    /// # Errors
+    /// Why the first that is there is not to be read, in a sentence.
+    pub async fn first_document(
+        &self,
+        workspace: PathBuf,
+        names: Arc<[String]>,
+        max_bytes: usize,
+    ) -> Result<Option<WorkspaceDocument>, String> {
+        if names.is_empty() {
+            return Ok(None);
+        }
+        let protected = self.protected.clone();
+        let read = tokio::task::spawn_blocking(move || {
+            first_document(&workspace, &protected, &names, max_bytes)
+        });
+        match read.await {
+            Ok(read) => read.map_err(|refused| refused.output),
+            Err(error) => Err(format!("reading it broke off: {error}")),
+        }
+    }
+
     /// True for a directory, without links, in which file tools open nothing.
     pub fn keeps_private(&self, directory: &Path) -> bool {
         self.protected.keeps(directory)
@@ -336,6 +362,7 @@ mod tests {
                 "query_packages",
                 "query_sqlite",
                 "read_file",
+                "recall_output",
                 "search_web",
                 "text_length",
                 "time",

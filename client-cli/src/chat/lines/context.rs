@@ -42,7 +42,7 @@ fn step(step: v1::TrimStep) -> String {
 }
 
 /// What was folded.
-pub(super) fn compacted(compacted: &v1::ContextCompacted) -> String {
+pub(crate) fn compacted(compacted: &v1::ContextCompacted) -> String {
     let lines = plural(compacted.lines.len() as u64, "line");
     let before = grouped(compacted.tokens_before);
     let after = grouped(compacted.tokens_after);
@@ -76,7 +76,10 @@ pub(super) fn pins(changed: &v1::PinsChanged, me: &str) -> String {
 
 /// The document of the workspace.
 pub(super) fn document(changed: &v1::ProjectDocumentChanged) -> String {
-    let v1::ProjectDocumentChanged { path, sha256: _, bytes, is_cut } = changed;
+    let v1::ProjectDocumentChanged { path, sha256, bytes, is_cut } = changed;
+    if path.is_empty() && !sha256.is_empty() {
+        return "◆ the workspace's document cannot be part of the requests".to_owned();
+    }
     if path.is_empty() {
         return "◆ no document of the workspace is part of the requests any more".to_owned();
     }
@@ -146,6 +149,8 @@ mod tests {
         assert!(document(&changed).ends_with(" (2.1 KiB, of which head and tail)"));
         changed.path.clear();
         assert!(document(&changed).starts_with("◆ no document of the workspace is part"));
+        changed.sha256.push_str("ab");
+        assert!(document(&changed).contains("cannot be part of the requests"));
         let author = v1::Author { client_id: "x".into(), name: "ann".into() };
         let mut changed = v1::PinsChanged {
             pins: vec!["a".into(), "keep\u{1b}[2J\nto it".into()],

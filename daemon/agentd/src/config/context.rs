@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agentd_engine::ContextConfig;
+use agentd_engine::{ContextConfig, EngineConfig};
 use serde::{Deserialize, Serialize};
 
 use super::schema::{BadValue, range};
@@ -50,9 +50,16 @@ pub struct ContextSettings {
     pub summary_timeout_ms: u64,
     /// A session that rested for so long begins again with its summary and its last turn; 0: never.
     pub rested_after_days: u64,
+    /// Paths below a workspace of which the first that is there is part of its requests; empty: none is.
+    pub project_documents: Vec<String>,
+    /// Most bytes of it that are, head and tail.
+    pub project_document_bytes: u64,
 }
 
 const DAY: u64 = 24 * 3_600;
+
+/// Paths that are looked for when a turn begins.
+const MAX_DOCUMENTS: usize = 20;
 
 impl Default for ContextSettings {
     fn default() -> Self {
@@ -94,6 +101,8 @@ impl Default for ContextSettings {
             summary_chars: summary_chars as u64,
             summary_timeout_ms: 120_000,
             rested_after_days: rested_after.map_or(0, |after| after.as_secs() / DAY),
+            project_documents: EngineConfig::default().project_documents.to_vec(),
+            project_document_bytes: EngineConfig::default().project_document_bytes as u64,
         }
     }
 }
@@ -139,7 +148,22 @@ impl ContextSettings {
         range("context.recall_keep", self.recall_keep, 0, self.recall_turns)?;
         range("context.summary_chars", self.summary_chars, 500, 256 * 1024)?;
         range("context.summary_timeout_ms", self.summary_timeout_ms, 1_000, 3_600_000)?;
-        range("context.rested_after_days", self.rested_after_days, 0, 36_500)
+        range("context.rested_after_days", self.rested_after_days, 0, 36_500)?;
+        range("context.project_document_bytes", self.project_document_bytes, 256, 1024 * 1024)?;
+        let is_path = |path: &&String| {
+            !path.trim().is_empty() && !path.starts_with(['/', '~']) && !path.contains('\0')
+        };
+        match self.project_documents.iter().find(|path| !is_path(path)) {
+            None if self.project_documents.len() <= MAX_DOCUMENTS => Ok(()),
+            None => Err(BadValue::new(
+                "context.project_documents".to_owned(),
+                format!("{} paths are more than {MAX_DOCUMENTS}", self.project_documents.len()),
+            )),
+            Some(path) => Err(BadValue::new(
+                "context.project_documents".to_owned(),
+                format!("'{path}' is not a path below a workspace, such as 'AGENTS.md'"),
+            )),
+        }
     }
 
     /// The engine's part.
@@ -206,5 +230,8 @@ mod tests {
         check(|it| it.trim_ratio = f64::NAN, "context.trim_ratio");
         check(|it| it.keep_turns = 0, "context.keep_turns");
         check(|it| it.recall_keep = 51, "context.recall_keep");
+        check(|it| it.project_document_bytes = 1, "context.project_document_bytes");
+        check(|it| it.project_documents.push("/etc/passwd".into()), "context.project_documents");
+        check(|it| it.project_documents = vec!["a".into(); 21], "context.project_documents");
     }
 }

@@ -577,6 +577,9 @@ impl Config {
                 .filter(|after_ms| *after_ms > 0)
                 .map(Duration::from_millis),
             context: self.context.engine(),
+            project_documents: self.context.project_documents.clone().into(),
+            project_document_bytes: usize::try_from(self.context.project_document_bytes)
+                .unwrap_or(usize::MAX),
             summary_timeout: Duration::from_millis(self.context.summary_timeout_ms),
             consolidate_every: Some(self.memory.consolidate_every_ms)
                 .filter(|every_ms| *every_ms > 0)

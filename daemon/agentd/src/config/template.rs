@@ -209,6 +209,8 @@ pub const TEMPLATE: &str = r#"# agentd and its clients. Every key may be left ou
 #summary_chars = 32000
 #summary_timeout_ms = 120000
 #rested_after_days = 30   # then a session begins again with its summary and last turn; 0: never
+#project_documents = ["AGENTS.md", "AGENT.md", "CLAUDE.md"]  # the first of a workspace is told; []: none
+#project_document_bytes = 32768  # more of it loses its middle
 
 [store]
 #cache_bytes = 8388608

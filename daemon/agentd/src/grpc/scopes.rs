@@ -39,6 +39,12 @@ const SCOPES: &[(&str, Scope)] = &[
     // One's own place in a session.
     ("/agentd.v1.EventService/SetReadCursor", Scope::Read),
     ("/agentd.v1.SearchService/SearchMessages", Scope::Read),
+    ("/agentd.v1.ContextService/GetContext", Scope::Read),
+    ("/agentd.v1.ContextService/ExpandSummary", Scope::Read),
+    // Who may talk may have the same done by talking long enough, or by saying it.
+    ("/agentd.v1.ContextService/CompactContext", Scope::Chat),
+    ("/agentd.v1.ContextService/PinText", Scope::Chat),
+    ("/agentd.v1.ContextService/UnpinText", Scope::Chat),
     ("/agentd.v1.UsageService/GetUsage", Scope::Read),
     ("/agentd.v1.ModelService/ListModels", Scope::Read),
     ("/agentd.v1.MemoryService/ListMemories", Scope::Read),

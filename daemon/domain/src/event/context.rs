@@ -226,7 +226,8 @@ pub struct PinsChanged {
 pub struct ProjectDocumentChanged {
     /// Its path below the workspace; empty when there is none any more.
     pub path: String,
-    /// SHA-256 of what requests hold, in hexadecimal digits.
+    /// SHA-256 of what requests hold, in hexadecimal digits. Without a path: of why a document that is
+    /// there cannot be held, or empty.
     pub sha256: String,
     /// Bytes of the file.
     pub bytes: u64,

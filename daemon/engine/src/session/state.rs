@@ -66,7 +66,10 @@ pub(crate) struct SessionState {
     /// What users want the model to keep to whatever is folded, the oldest first.
     #[serde(default)]
     pub(crate) pins: Vec<String>,
-    /// SHA-256 of the workspace's document that requests hold; empty: none.
+    /// Path of the workspace's document that requests hold; empty: none.
+    #[serde(default)]
+    pub(crate) project_document: String,
+    /// See [`agentd_domain::ProjectDocumentChanged::sha256`].
     #[serde(default)]
     pub(crate) project_sha256: String,
 }
@@ -188,6 +191,7 @@ impl SessionState {
             summary: None,
             summary_by_model: false,
             pins: Vec::new(),
+            project_document: String::new(),
             project_sha256: String::new(),
         }
     }
@@ -355,6 +359,7 @@ impl SessionState {
             }
             EventBody::PinsChanged(changed) => self.pins.clone_from(&changed.pins),
             EventBody::ProjectDocumentChanged(changed) => {
+                self.project_document.clone_from(&changed.path);
                 self.project_sha256.clone_from(&changed.sha256);
                 // What a repository says is not in the user's words.
                 self.outside_text |= !changed.path.is_empty();

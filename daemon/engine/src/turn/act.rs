@@ -218,6 +218,10 @@ impl CallHost for TurnHost<'_> {
                 self.task.remember(command, self.conversation, &mut finished).await;
                 None
             }
+            Some(SessionRequest::Output(request)) => {
+                self.task.reread(request, &mut finished).await;
+                None
+            }
             None => None,
         };
         let verdict = self.guard.note(&call.name, &call.arguments_json, &finished.output);

@@ -219,7 +219,10 @@ impl TurnTask {
         let request = Request {
             model: model.model.clone(),
             info: Arc::clone(&model.info),
-            messages: std::iter::once(system).chain(conversation.messages()).collect(),
+            messages: std::iter::once(system)
+                .chain(self.project_message())
+                .chain(conversation.messages())
+                .collect(),
             tools: if may_call { self.deps.tools.offered() } else { Vec::new() },
             max_output_tokens: model.max_output_tokens,
             effort: model.effort.and_then(|effort| effort.effective),

@@ -16,7 +16,8 @@ impl TurnTask {
     pub(super) async fn room(&self, model: &ResolvedModel) -> Room {
         let config = self.deps.config.borrow().context;
         let calibration = self.deps.calibrations.of(&model.model);
-        Room::of(config, model, calibration, &self.roots, &self.deps.tools, None).await
+        let project = self.project.as_ref().map(|project| project.text.as_str());
+        Room::of(config, model, calibration, &self.roots, &self.deps.tools, project).await
     }
 
     /// Leaves out and folds what is above the thresholds. False when nothing was.

@@ -128,6 +128,8 @@ async fn a_provider_that_cannot_be_used_fails_the_turn_with_its_reason() {
 #[tokio::test(start_paused = true)]
 async fn a_turn_that_does_not_stop_is_aborted_after_the_grace_time() {
     let world = World::new();
+    // Reading one stops at once.
+    world.configure(|config| config.project_documents = Vec::new().into());
     let engine = world.engine();
     let id = world.session(&engine).await;
     let mut terminal = Terminal::attach(&engine, id, "ann").await;

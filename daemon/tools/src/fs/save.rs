@@ -59,7 +59,7 @@ impl Target {
 }
 
 /// SHA-256 in hex.
-pub(crate) fn sha256(bytes: &[u8]) -> String {
+pub fn sha256(bytes: &[u8]) -> String {
     super::hex(digest(&SHA256, bytes).as_ref())
 }
 

@@ -12,11 +12,14 @@ use tokio::time::Instant;
 use super::{Actor, Exit};
 use crate::by_hand::SessionPlace;
 use crate::error::CommandError;
+use crate::pins;
 use crate::roots::Roots;
 use crate::session::approvals::{self, Standing};
 use crate::session::decide::{self, Draft};
 use crate::session::plans;
-use crate::session::{Command, Reply, SessionUpdate, SessionView, Submission, Submitted};
+use crate::session::{
+    Command, PinChange, Reply, RequestParts, SessionUpdate, SessionView, Submission, Submitted,
+};
 use crate::usage::ledger;
 
 impl Actor {
@@ -65,6 +68,15 @@ impl Actor {
                 let _left = reply.send(Ok(self.folding_view()));
             }
             Command::Compact { reply } => self.compact(reply),
+            Command::Pins { change, by, reply } => {
+                let _left = reply.send(self.change_pins(change, by).await);
+            }
+            Command::RequestParts { reply } => {
+                let _left = reply.send(Ok(RequestParts {
+                    summary: self.state.summary,
+                    project_document: self.state.project_document.clone(),
+                }));
+            }
             Command::Note { text, reply } => {
                 let notice = Notice { level: NoticeLevel::Info, text };
                 let told = self.record(vec![Draft::plain(notice)], Vec::new()).await;
@@ -182,6 +194,16 @@ impl Actor {
         Ok(self.view())
     }
 
+    async fn change_pins(
+        &mut self,
+        change: PinChange,
+        by: Author,
+    ) -> Result<Vec<String>, CommandError> {
+        let draft = pins::change(&self.state.pins, change, by)?;
+        self.record(draft.into_iter().collect(), Vec::new()).await?;
+        Ok(self.state.pins.clone())
+    }
+
     pub(super) fn view(&self) -> SessionView {
         SessionView {
             record: self.state.record.clone(),
@@ -259,6 +281,8 @@ pub(super) fn refuse(command: Command, error: impl FnOnce() -> CommandError) {
         Command::Place { reply } => reply.send(Err(error())).is_err(),
         Command::FoldingView { reply } => reply.send(Err(error())).is_err(),
         Command::Compact { reply } => reply.send(Err(error())).is_err(),
+        Command::Pins { reply, .. } => reply.send(Err(error())).is_err(),
+        Command::RequestParts { reply } => reply.send(Err(error())).is_err(),
         Command::Resync { reply, .. } | Command::Delete { reply } | Command::Note { reply, .. } => {
             reply.send(Err(error())).is_err()
         }

@@ -82,6 +82,8 @@ impl Actor {
             },
             pins: self.state.pins.clone(),
             outside_text: self.state.outside_text,
+            project_sha256: self.state.project_sha256.clone(),
+            project: None,
             kept: self.kept.take(),
             resume: self.state.turn.is_some().then_some(open_calls),
             rounds,

@@ -47,6 +47,40 @@ pub(super) fn told() -> Vec<Told> {
                 "additionalProperties": false
             }),
         ),
+        (
+            "recall_output",
+            ToolEffect::Pure,
+            json!({
+                "type": "object",
+                "properties": {
+                    "call_id": {
+                        "type": "string",
+                        "minLength": 1,
+                        "maxLength": 64,
+                        "description": "As the note says that stands in place of the output."
+                    },
+                    "offset": {
+                        "type": "integer",
+                        "minimum": 0,
+                        "description": "First character, from 0."
+                    },
+                    "limit": {
+                        "type": "integer",
+                        "minimum": 1,
+                        "maximum": 30000,
+                        "description": "Most characters; left out: 16000."
+                    },
+                    "pattern": {
+                        "type": "string",
+                        "minLength": 1,
+                        "maxLength": 200,
+                        "description": "Only lines with this text, and those around them."
+                    }
+                },
+                "required": ["call_id"],
+                "additionalProperties": false
+            }),
+        ),
     ]
 }
 
