@@ -13,6 +13,7 @@ mod approvals;
 pub(crate) mod canvas;
 pub(crate) mod card;
 mod changes;
+mod context;
 pub(crate) mod conversation;
 mod dispatch;
 mod editor;

@@ -13,7 +13,7 @@ use crate::command::backup::BackupArgs;
 use crate::command::chat::ChatArgs;
 use crate::command::completions::CompletionsArgs;
 use crate::command::config::ConfigArgs;
-use crate::command::context::ContextCommand;
+use crate::command::context::ContextArgs;
 use crate::command::diff::DiffArgs;
 use crate::command::doctor::DoctorArgs;
 use crate::command::goals::GoalsCommand;
@@ -311,9 +311,16 @@ Examples:
     Backup(BackupArgs),
     /// Make, show or find the configuration
     Config(ConfigArgs),
-    /// Name daemons on other machines and choose one
-    #[command(subcommand)]
-    Context(ContextCommand),
+    /// Show what a session's requests are made of; name daemons on other machines
+    #[command(after_help = "\
+Without a command it shows what the next request would hold, layer by layer.
+
+Examples:
+  agentctl context last
+  agentctl context pin \"keep to the public API\"
+  agentctl context expand 3
+  agentctl context add home --server https://box.lan:7443 --token-file -")]
+    Context(ContextArgs),
     /// Make, list and revoke the tokens of remote clients
     #[command(subcommand)]
     Token(TokenCommand),

@@ -31,6 +31,7 @@ mod version;
 
 use crate::app::{App, BrokenConfig};
 use crate::cli::{Cli, Command};
+use crate::command::context::{ContextArgs, ContextCommand};
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 
@@ -46,7 +47,11 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
     let mut app = App::new(&cli.global, about_broken_config(&cli.command))?;
     match &cli.command {
         // These need no daemon, and mend what keeps others from theirs.
-        Command::Context(command) => return context::run(command, &cli.global.remote, &app),
+        Command::Context(ContextArgs {
+            command: Some(ContextCommand::Servers(command)), ..
+        }) => {
+            return context::servers::run(command, &cli.global.remote, &app);
+        }
         Command::Config(args) => return config::run(args, &app).await,
         _ => app.choose_server(&cli.global)?,
     }
@@ -75,7 +80,7 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Service(command) => service::run(&command, &app).await,
         Command::Backup(args) => backup::run(&args, &app).await,
         Command::Config(args) => config::run(&args, &app).await,
-        Command::Context(command) => context::run(&command, &cli.global.remote, &app),
+        Command::Context(args) => context::run(&args, &cli.global.remote, &app).await,
         Command::Token(command) => token::run(&command, &app).await,
         Command::Completions(args) => completions::run(&args, &app.output),
         Command::Version(args) => version::run(&args, &app).await,

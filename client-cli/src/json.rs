@@ -28,6 +28,7 @@ use agentd_proto::v1;
 
 pub(crate) use approval::OpenApprovalView;
 pub(crate) use by_hand::{ChangesView, StepView, ToolView};
+pub(crate) use context::{CompactView, CompactedView, ContextView, ExpandedView};
 pub(crate) use diagnostics::{CheckView, LogRecordView};
 pub(crate) use event::EventView;
 pub(crate) use goal::GoalView;
@@ -94,6 +95,7 @@ enum_name!(budget_scope, BudgetScope, "BUDGET_SCOPE_");
 enum_name!(memory_priority, MemoryPriority, "MEMORY_PRIORITY_");
 enum_name!(memory_category, MemoryCategory, "MEMORY_CATEGORY_");
 enum_name!(memory_status, MemoryStatus, "MEMORY_STATUS_");
+enum_name!(context_layer_kind, ContextLayerKind, "CONTEXT_LAYER_KIND_");
 enum_name!(trim_kind, TrimKind, "TRIM_KIND_");
 enum_name!(compaction_reason, CompactionReason, "COMPACTION_REASON_");
 enum_name!(summary_method, SummaryMethod, "SUMMARY_METHOD_");

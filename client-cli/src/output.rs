@@ -85,6 +85,11 @@ impl Output {
         self.around.stdout_is_terminal && !self.around.dumb
     }
 
+    /// True when nothing but plain characters is understood.
+    pub(crate) fn is_dumb(&self) -> bool {
+        self.around.dumb
+    }
+
     /// True when stdout is a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         self.around.stdout_is_terminal

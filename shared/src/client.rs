@@ -5,6 +5,7 @@ use std::time::Duration;
 use agentd_proto::v1::access_service_client::AccessServiceClient;
 use agentd_proto::v1::admin_service_client::AdminServiceClient;
 use agentd_proto::v1::approval_service_client::ApprovalServiceClient;
+use agentd_proto::v1::context_service_client::ContextServiceClient;
 use agentd_proto::v1::diagnostics_service_client::DiagnosticsServiceClient;
 use agentd_proto::v1::event_service_client::EventServiceClient;
 use agentd_proto::v1::goal_service_client::GoalServiceClient;
@@ -117,6 +118,13 @@ impl Client {
     /// Goals beyond one session.
     pub fn goal(&self) -> GoalServiceClient<CommandChannel> {
         GoalServiceClient::new(self.commands.clone())
+            .max_decoding_message_size(MAX_MESSAGE_BYTES)
+            .max_encoding_message_size(MAX_MESSAGE_BYTES)
+    }
+
+    /// What a session's requests are made of.
+    pub fn context(&self) -> ContextServiceClient<CommandChannel> {
+        ContextServiceClient::new(self.commands.clone())
             .max_decoding_message_size(MAX_MESSAGE_BYTES)
             .max_encoding_message_size(MAX_MESSAGE_BYTES)
     }

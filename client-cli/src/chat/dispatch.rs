@@ -291,6 +291,12 @@ impl Conversation<'_> {
             }
             SlashCommand::Search => self.search(argument).await?,
             SlashCommand::Memories => self.show_memories(argument).await?,
+            SlashCommand::Context => self.show_context().await?,
+            SlashCommand::Compact => self.compact().await?,
+            SlashCommand::Expand => self.expand(argument).await?,
+            SlashCommand::Pin => self.pin(argument).await?,
+            SlashCommand::Pins => self.show_pins().await?,
+            SlashCommand::Unpin => self.unpin(argument).await?,
             SlashCommand::Tools => self.show_tools(argument).await?,
             SlashCommand::Diff => self.show_changes().await?,
             SlashCommand::Undo => self.undo(argument).await?,

@@ -2,6 +2,8 @@
 
 mod context;
 
+pub(crate) use context::compacted;
+
 use std::time::Duration;
 
 use agentd_proto::v1;

@@ -41,6 +41,18 @@ pub(crate) enum SlashCommand {
     Plan,
     /// Shows what is remembered.
     Memories,
+    /// Shows what requests are made of.
+    Context,
+    /// Folds the older turns.
+    Compact,
+    /// Shows what a line of the summary was made from.
+    Expand,
+    /// Pins a text.
+    Pin,
+    /// Shows what is pinned.
+    Pins,
+    /// Takes back what is pinned.
+    Unpin,
     /// Lists the tools, or shows one.
     Tools,
     /// Shows what tools have changed.
@@ -240,6 +252,42 @@ pub(crate) const TABLE: &[Entry] = &[
         &["memories", "memory"],
         "[WORDS]",
         "what is remembered and told in this session",
+        Completes::Nothing,
+    ),
+    entry(
+        SlashCommand::Context,
+        &["context"],
+        "",
+        "what requests are made of, and how full the window is",
+        Completes::Nothing,
+    ),
+    entry(
+        SlashCommand::Compact,
+        &["compact"],
+        "",
+        "fold all turns but the newest into a summary now",
+        Completes::Nothing,
+    ),
+    entry(
+        SlashCommand::Expand,
+        &["expand"],
+        "[N]",
+        "the lines of the summary, or what line N was made from",
+        Completes::Nothing,
+    ),
+    entry(
+        SlashCommand::Pin,
+        &["pin"],
+        "TEXT",
+        "have the model keep to TEXT, whatever is folded",
+        Completes::Nothing,
+    ),
+    entry(SlashCommand::Pins, &["pins"], "", "what is pinned", Completes::Nothing),
+    entry(
+        SlashCommand::Unpin,
+        &["unpin"],
+        "N",
+        "take back what is pinned (number in /pins)",
         Completes::Nothing,
     ),
     entry(

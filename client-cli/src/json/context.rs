@@ -159,3 +159,118 @@ impl<'a> From<&'a v1::ProjectDocumentChanged> for DocumentView<'a> {
         Self { path, sha256, bytes: *bytes, is_cut: *is_cut }
     }
 }
+
+/// What the next request would hold.
+#[derive(Debug, Serialize)]
+pub(crate) struct ContextView<'a> {
+    model: &'a str,
+    window_tokens: u64,
+    answer_tokens: u64,
+    layers: Vec<LayerView>,
+    trim_above_tokens: u64,
+    compact_above_tokens: u64,
+    compact_above_turns: u32,
+    turns: u32,
+    counted_by: &'a str,
+    calibration: f64,
+    project_document: &'a str,
+    pins: &'a [String],
+    summary: Option<CompactedView<'a>>,
+    summary_seq: u64,
+    stopped: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+struct LayerView {
+    kind: String,
+    tokens: u64,
+    messages: u64,
+}
+
+impl<'a> From<&'a v1::GetContextResponse> for ContextView<'a> {
+    fn from(context: &'a v1::GetContextResponse) -> Self {
+        let v1::GetContextResponse {
+            model,
+            window_tokens,
+            answer_tokens,
+            layers,
+            trim_above_tokens,
+            compact_above_tokens,
+            compact_above_turns,
+            turns,
+            counted_by,
+            calibration,
+            project_document,
+            pins,
+            summary,
+            summary_seq,
+            stopped,
+        } = context;
+        let layer = |layer: &v1::ContextLayer| {
+            let v1::ContextLayer { kind, tokens, messages } = *layer;
+            LayerView { kind: super::context_layer_kind(kind), tokens, messages }
+        };
+        Self {
+            model,
+            window_tokens: *window_tokens,
+            answer_tokens: *answer_tokens,
+            layers: layers.iter().map(layer).collect(),
+            trim_above_tokens: *trim_above_tokens,
+            compact_above_tokens: *compact_above_tokens,
+            compact_above_turns: *compact_above_turns,
+            turns: *turns,
+            counted_by,
+            calibration: *calibration,
+            project_document,
+            pins,
+            summary: view(summary.as_ref()),
+            summary_seq: *summary_seq,
+            stopped,
+        }
+    }
+}
+
+/// What came of folding on demand.
+#[derive(Debug, Serialize)]
+pub(crate) struct CompactView<'a> {
+    compacted: Option<CompactedView<'a>>,
+    why_not: &'a str,
+}
+
+impl<'a> From<&'a v1::CompactContextResponse> for CompactView<'a> {
+    fn from(done: &'a v1::CompactContextResponse) -> Self {
+        let v1::CompactContextResponse { compacted, why_not } = done;
+        Self { compacted: view(compacted.as_ref()), why_not }
+    }
+}
+
+/// What a line of a summary was made from.
+#[derive(Debug, Serialize)]
+pub(crate) struct ExpandedView<'a> {
+    line: Option<LineView<'a>>,
+    messages: Vec<ExpandedMessageView<'a>>,
+    truncated: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct ExpandedMessageView<'a> {
+    seq: u64,
+    at_ms: i64,
+    who: &'a str,
+    text: &'a str,
+}
+
+impl<'a> From<&'a v1::ExpandSummaryResponse> for ExpandedView<'a> {
+    fn from(expanded: &'a v1::ExpandSummaryResponse) -> Self {
+        let v1::ExpandSummaryResponse { line, messages, truncated } = expanded;
+        let message = |message: &'a v1::ExpandedMessage| {
+            let v1::ExpandedMessage { seq, at_ms, who, text } = message;
+            ExpandedMessageView { seq: *seq, at_ms: *at_ms, who, text }
+        };
+        Self {
+            line: view(line.as_ref()),
+            messages: messages.iter().map(message).collect(),
+            truncated: *truncated,
+        }
+    }
+}

@@ -5,6 +5,7 @@
 mod approvals;
 mod coding_task;
 mod command_line;
+mod context;
 mod goals;
 mod inside;
 mod memory;

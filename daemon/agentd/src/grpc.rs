@@ -7,6 +7,7 @@ mod access;
 mod admin;
 mod approval;
 mod caller;
+mod context;
 mod detached;
 mod diagnostics;
 mod event;

@@ -53,6 +53,7 @@ impl Services {
         use v1::access_service_server::AccessServiceServer;
         use v1::admin_service_server::AdminServiceServer;
         use v1::approval_service_server::ApprovalServiceServer;
+        use v1::context_service_server::ContextServiceServer;
         use v1::diagnostics_service_server::DiagnosticsServiceServer;
         use v1::event_service_server::EventServiceServer;
         use v1::goal_service_server::GoalServiceServer;
@@ -74,6 +75,7 @@ impl Services {
             .add_service(bounded!(TurnServiceServer::new(service.clone())))
             .add_service(bounded!(ApprovalServiceServer::new(service.clone())))
             .add_service(bounded!(PermissionServiceServer::new(service.clone())))
+            .add_service(bounded!(ContextServiceServer::new(service.clone())))
             .add_service(bounded!(GoalServiceServer::new(service.clone())))
             .add_service(bounded!(ToolServiceServer::new(service.clone())))
             .add_service(bounded!(EventServiceServer::new(service.clone())))

@@ -15,6 +15,7 @@ mod todo;
 mod tool;
 mod usage;
 
+pub(super) use context::{compacted, layer as context_layer, summary_line};
 pub(super) use endpoint::endpoint;
 pub(super) use event::{delta, event, presence};
 pub(super) use goal::goal;

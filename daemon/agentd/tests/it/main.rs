@@ -15,6 +15,7 @@ mod attach;
 mod check_project;
 mod config;
 mod connections;
+mod context;
 mod documents;
 mod embeddings;
 mod errors;

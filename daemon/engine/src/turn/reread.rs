@@ -98,26 +98,24 @@ fn matching(name: &str, output: &str, pattern: &str) -> Option<String> {
         return None;
     }
     let all = hits.len();
-    let mut out = format!("[output of {name}: {all} of {} lines match]", lines.len());
+    let mut rows = vec![format!("[output of {name}: {all} of {} lines match]", lines.len())];
     let mut next = 0;
     for hit in hits.into_iter().take(MOST_MATCHES) {
         let first = hit.saturating_sub(AROUND).max(next);
         if first > next && next > 0 {
-            out.push_str("\n--");
+            rows.push("--".to_owned());
         }
         for (at, line) in lines.iter().enumerate().skip(first).take((hit + AROUND + 1) - first) {
             let mark = if is_match(line) { ':' } else { '-' };
-            out.push_str(&format!("\n{}{mark} {}", at + 1, cut(line)));
+            rows.push(format!("{}{mark} {}", at + 1, cut(line)));
             next = at + 1;
         }
     }
     if all > MOST_MATCHES {
-        out.push_str(&format!(
-            "\n[{} more lines match: look for a longer text]",
-            all - MOST_MATCHES
-        ));
+        let left = all - MOST_MATCHES;
+        rows.push(format!("[{left} more lines match: look for a longer text]"));
     }
-    Some(out)
+    Some(rows.join("\n"))
 }
 
 fn cut(line: &str) -> String {

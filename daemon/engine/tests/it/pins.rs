@@ -107,7 +107,7 @@ async fn a_line_of_the_summary_leads_to_what_the_log_has() {
         first.messages.iter().map(|said| (said.who.as_str(), said.text.as_str())).collect();
     assert_eq!(said[0], ("user", "how much?"));
     assert_eq!(said[1], ("assistant", "[calls text_length]"));
-    assert_eq!((said[2].0, said[2].1.contains("9")), ("text_length", true));
+    assert_eq!((said[2].0, said[2].1.contains('9')), ("text_length", true));
     assert_eq!(said[3..], [("assistant", "it is 42")]);
 
     let all = engine.expand(id, 2).await.unwrap();

@@ -1,9 +1,10 @@
-//! Events about what requests are made of.
+//! What requests are made of, and events about it.
 
 use agentd_domain::{
     CompactionReason, ContextCompacted, ContextTrimmed, PinsChanged, ProjectDocumentChanged,
     SeqRange, SummaryLine, SummaryMethod, SummarySection, TrimKind, TrimStep, TurnsRecalled,
 };
+use agentd_engine::{Layer, LayerShare};
 use agentd_proto::v1;
 
 use super::item;
@@ -124,4 +125,21 @@ pub(super) fn document(changed: &ProjectDocumentChanged) -> v1::ProjectDocumentC
         bytes: *bytes,
         is_cut: *is_cut,
     }
+}
+
+pub(crate) fn layer(share: LayerShare) -> v1::ContextLayer {
+    let LayerShare { layer, tokens, messages } = share;
+    let kind = match layer {
+        Layer::System => v1::ContextLayerKind::System,
+        Layer::Tools => v1::ContextLayerKind::Tools,
+        Layer::Project => v1::ContextLayerKind::Project,
+        Layer::Summary => v1::ContextLayerKind::Summary,
+        Layer::Recalled => v1::ContextLayerKind::Recalled,
+        Layer::Memories => v1::ContextLayerKind::Memories,
+        Layer::Resumed => v1::ContextLayerKind::Resumed,
+        Layer::User => v1::ContextLayerKind::User,
+        Layer::Assistant => v1::ContextLayerKind::Assistant,
+        Layer::ToolOutputs => v1::ContextLayerKind::ToolOutputs,
+    };
+    v1::ContextLayer { kind: kind.into(), tokens, messages }
 }
