@@ -7,6 +7,7 @@
 
 #![expect(clippy::print_stdout, reason = "it prints what it measures")]
 
+mod context;
 mod daemon_process;
 mod fanout;
 mod fixture;
@@ -48,6 +49,7 @@ const BENCHMARKS: &[(&str, Run)] = &[
     ("submit", || Box::pin(submit::run())),
     ("tools", || Box::pin(tools::run())),
     ("search", || Box::pin(search::run())),
+    ("context", || Box::pin(context::run())),
 ];
 
 struct Arguments {

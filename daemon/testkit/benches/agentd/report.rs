@@ -11,6 +11,8 @@ pub(crate) enum Unit {
     PerSecond,
     Mib,
     Kib,
+    Percent,
+    Count,
 }
 
 impl Unit {
@@ -20,16 +22,18 @@ impl Unit {
             Self::PerSecond => "1/s",
             Self::Mib => "MiB",
             Self::Kib => "KiB",
+            Self::Percent => "%",
+            Self::Count => "",
         }
     }
 
     fn show(self, value: f64) -> String {
         let decimals = match self {
             Self::Ms if value.abs() < 10.0 => 3,
-            Self::Ms | Self::Mib | Self::Kib => 1,
-            Self::PerSecond => 0,
+            Self::Ms | Self::Mib | Self::Kib | Self::Percent => 1,
+            Self::PerSecond | Self::Count => 0,
         };
-        format!("{value:.decimals$} {}", self.name())
+        format!("{value:.decimals$} {}", self.name()).trim_end().to_owned()
     }
 }
 
