@@ -161,7 +161,9 @@ impl Conversation {
             return Err(Rejected::TooLong { tokens, most });
         }
         let method = SummaryMethod::Model;
-        let mut compacted = self.compacted_event(&asked.cut, asked.reason, method, lines, 0);
+        // What an earlier summary had no room for is not in what the model was shown.
+        let untold = self.untold_turns();
+        let mut compacted = self.compacted_event(&asked.cut, asked.reason, method, lines, untold);
         model.clone_into(&mut compacted.model);
         PROMPT.clone_into(&mut compacted.prompt);
         Ok(compacted)

@@ -30,9 +30,19 @@ pub struct Conversation {
     pub(crate) turns: Vec<TurnMessages>,
     /// Accepted messages that no turn has used yet.
     waiting: HashMap<ItemId, (Seq, Arc<str>)>,
-    /// What users pinned and the model was not told yet.
-    untold_pins: Vec<String>,
-    pins: Vec<String>,
+    /// What users pinned, or take back, and the model was not told yet.
+    untold_pins: Vec<(Pinned, String)>,
+    /// What users pinned; none while the log has not told.
+    pins: Option<Vec<String>>,
+    /// Memories were told in turns that are folded, and none since.
+    told_is_folded: bool,
+}
+
+/// What became of something that users pinned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pinned {
+    Added,
+    Removed,
 }
 
 /// A conversation as the log had it at a position, kept from one turn to the next.
@@ -81,6 +91,9 @@ impl Conversation {
             }
             EventBody::MessageWithdrawn(withdrawn) => {
                 self.waiting.remove(&withdrawn.item_id);
+            }
+            EventBody::MessageExpired(expired) => {
+                self.waiting.remove(&expired.item_id);
             }
             EventBody::TurnStarted(started) => {
                 if let Some(turn_id) = event.turn_id {
@@ -134,8 +147,12 @@ impl Conversation {
         let first_seq =
             inputs.iter().map(|(seq, _)| *seq).min().map_or(seq, |first| first.min(seq));
         let mut turn = TurnMessages::new(turn_id, first_seq, seq);
-        for pin in self.untold_pins.drain(..) {
-            turn.push_user(Layer::Resumed, &format!("[pinned by the user: keep to this] {pin}"));
+        for (change, pin) in self.untold_pins.drain(..) {
+            let told = match change {
+                Pinned::Added => "[pinned by the user: keep to this]",
+                Pinned::Removed => "[no longer pinned by the user]",
+            };
+            turn.push_user(Layer::Resumed, &format!("{told} {pin}"));
         }
         for (_seq, text) in inputs {
             turn.push_user(Layer::User, &text);
@@ -144,14 +161,23 @@ impl Conversation {
     }
 
     fn pins_changed(&mut self, pins: &[String]) {
-        let is_new = |pin: &&String| !self.pins.contains(pin);
-        let new: Vec<String> = pins.iter().filter(is_new).cloned().collect();
-        self.untold_pins.extend(new);
-        self.untold_pins.retain(|pin| pins.contains(pin));
-        for gone in self.pins.iter().filter(|pin| !pins.contains(pin)) {
-            self.untold_pins.push(format!("(no longer) {gone}"));
+        let Some(before) = self.pins.replace(pins.to_vec()) else {
+            // What was pinned before is not known here; a new one is the last.
+            self.untold_pins.extend(pins.last().map(|pin| (Pinned::Added, pin.clone())));
+            return;
+        };
+        let added = pins.iter().filter(|pin| !before.contains(pin));
+        let removed = before.iter().filter(|pin| !pins.contains(pin));
+        let changes = added.map(|pin| (Pinned::Added, pin.clone()));
+        let changes = changes.chain(removed.map(|pin| (Pinned::Removed, pin.clone())));
+        for (change, pin) in changes {
+            // What is taken back before it was told needs no word.
+            let before = self.untold_pins.len();
+            self.untold_pins.retain(|(_, untold)| *untold != pin);
+            if self.untold_pins.len() == before {
+                self.untold_pins.push((change, pin));
+            }
         }
-        self.pins = pins.to_vec();
     }
 
     /// Adds what the model is told to a turn that runs.
@@ -178,6 +204,7 @@ impl Conversation {
         }
         if let Some(turn) = self.turns.last_mut().filter(|turn| turn.turn_id == turn_id) {
             turn.apply(body);
+            self.told_is_folded &= !matches!(body, EventBody::MemoriesTold(_));
         }
     }
 
@@ -185,6 +212,7 @@ impl Conversation {
     pub fn compacted(&mut self, compacted: &ContextCompacted) {
         self.fold_before(compacted.first_kept_seq, Some(compacted.recall_from_seq));
         self.summary = Some(Summary::new(compacted));
+        self.pins.get_or_insert_with(|| compacted.pins.clone());
     }
 
     /// Folds the leading turns that began before an event: they are told no longer, and may be recalled
@@ -195,6 +223,7 @@ impl Conversation {
         let folded = self.turns.iter().take(older);
         let folded = folded.take_while(|turn| turn.first_seq < first_kept).count();
         let folded: Vec<TurnMessages> = self.turns.drain(..folded).collect();
+        self.told_is_folded |= folded.iter().any(|turn| !turn.told.is_empty());
         self.pairs.extend(folded.iter());
         if let Some(from) = recall_from {
             self.pairs.forget_before(from);
@@ -222,6 +251,12 @@ impl Conversation {
             told.extend(turn.told.iter().map(|told| (told.id, told.revision)));
         }
         told
+    }
+
+    /// True when memories that the model was told are no longer in the conversation, so that what is chosen
+    /// has to be told again.
+    pub fn has_forgotten_memories(&self) -> bool {
+        self.told_is_folded
     }
 
     /// Folded turns that stand in the conversation again because they were recalled.
@@ -286,9 +321,28 @@ impl Conversation {
     }
 
     /// Folds what began before `first_kept` without a summary, and sets what earlier summaries say of it.
-    pub fn begin_at(&mut self, first_kept: Seq, recall_from: Seq, lines: Vec<SummaryLine>) {
+    pub fn begin_at(
+        &mut self,
+        first_kept: Seq,
+        recall_from: Seq,
+        lines: Vec<SummaryLine>,
+        untold_turns: u32,
+    ) {
         self.fold_before(first_kept, Some(recall_from));
-        self.summary = (!lines.is_empty()).then(|| Summary::of_lines(lines));
+        let says_something = !lines.is_empty() || untold_turns > 0;
+        self.summary = says_something.then(|| Summary::of_lines(lines, untold_turns));
+    }
+
+    /// Turns of which the summary tells nothing.
+    pub fn untold_turns(&self) -> u32 {
+        self.summary.as_ref().map_or(0, |summary| summary.untold_turns)
+    }
+
+    /// Tokens that are left when a summary takes the place of turns.
+    pub fn tokens_with(&self, compacted: &ContextCompacted) -> u64 {
+        let mut after = self.clone();
+        after.compacted(compacted);
+        after.tokens()
     }
 
     /// When the turn before the newest ended.
@@ -307,14 +361,14 @@ impl Conversation {
         self.summary.as_ref().map_or(&[], |summary| &summary.lines)
     }
 
-    /// Sets what users have pinned, where the log was not read from its beginning.
-    pub fn set_pins(&mut self, pins: Vec<String>) {
-        self.pins = pins;
+    /// Sets what users have pinned, where what was read of the log does not tell.
+    pub fn pins_otherwise(&mut self, pins: Vec<String>) {
+        self.pins.get_or_insert(pins);
     }
 
     /// What users pinned.
     pub fn pins(&self) -> &[String] {
-        &self.pins
+        self.pins.as_deref().unwrap_or_default()
     }
 
     /// The newest turn.

@@ -30,8 +30,8 @@ impl Summary {
         }
     }
 
-    pub(crate) fn of_lines(lines: Vec<SummaryLine>) -> Self {
-        Self { lines, pins: Vec::new(), untold_turns: 0, tokens: OnceLock::new() }
+    pub(crate) fn of_lines(lines: Vec<SummaryLine>, untold_turns: u32) -> Self {
+        Self { lines, pins: Vec::new(), untold_turns, tokens: OnceLock::new() }
     }
 
     pub(crate) fn message(&self) -> Message {

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use agentd_domain::{
     AssistantMessage, CompactionReason, Completeness, ContextCompacted, ContextTrimmed, Event,
-    EventBody, ItemId, MessageAccepted, PinsChanged, Priority, Seq, SummaryMethod, TimestampMs,
-    ToolCall, ToolCallFinished, ToolResult, TrimKind, TurnCompleted, TurnEnd, TurnId, TurnStarted,
-    Usage,
+    EventBody, ItemId, MessageAccepted, MessageExpired, PinsChanged, Priority, Seq, SummaryMethod,
+    TimestampMs, ToolCall, ToolCallFinished, ToolResult, TrimKind, TurnCompleted, TurnEnd, TurnId,
+    TurnStarted, Usage,
 };
 use agentd_llm::Message;
 
@@ -264,6 +264,48 @@ fn answers_are_read_in_any_dress_and_lines_from_nowhere_are_left_out() {
 }
 
 #[test]
+fn a_message_that_expired_keeps_no_turn_from_being_folded() {
+    let mut log = Log::default();
+    let item_id = ItemId::from_parts(7, 7);
+    log.push(None, accepted(item_id, "too late"));
+    log.push(None, MessageExpired { item_id });
+    for number in 1..=4 {
+        log.turn(&format!("question {number}"), &[], "an answer");
+    }
+    let cut = log.read().cut(&policy(4_000), Keep::Turns(1)).unwrap();
+    assert_eq!(cut.turns(), 3);
+}
+
+#[test]
+fn what_no_summary_had_room_for_stays_counted() {
+    let log = ten_turns();
+    let mut conversation = log.read();
+    let first = conversation.turns[2].first_seq;
+    conversation.begin_at(first, first, Vec::new(), 7);
+    let policy = policy(6_000);
+    let cut = conversation.cut(&policy, Keep::Turns(1)).unwrap();
+    let asked = conversation.summary_request(&cut, CompactionReason::Asked, 10_000).unwrap();
+    let answer = r#"{"lines":[{"section":"done","text":"x","from":["T1"]}]}"#;
+    let folded = conversation.summary_answer(&policy, &asked, answer, "m").unwrap();
+    assert_eq!(folded.untold_turns, 7);
+}
+
+#[test]
+fn an_output_that_has_to_be_cut_is_cut_once() {
+    let mut log = Log::default();
+    let output = (0..9_000).map(|n| format!("line {n}")).collect::<Vec<_>>().join("\n");
+    log.turn("read it", &[&output], "");
+    let mut conversation = log.read();
+    let Trimmed { first_kept, dropped, steps } = conversation.squeeze(&policy(2_000)).unwrap();
+    let turn_id = log.events.last().unwrap().turn_id;
+    log.push(
+        turn_id,
+        ContextTrimmed { first_kept_seq: first_kept, dropped_tokens: dropped, steps },
+    );
+    assert_eq!(shown(&log.read()), shown(&conversation));
+}
+
+#[test]
 fn the_ring_of_turns_that_may_be_recalled_is_bounded() {
     let mut log = Log::default();
     for number in 1..=130 {
@@ -324,5 +366,13 @@ fn what_is_pinned_is_told_when_the_next_turn_begins() {
     log.turn("three", &[], "ok");
     let shown = shown(&log.read());
     assert_eq!(shown.matches("[pinned by the user: keep to this] Use tabs\nuser: two").count(), 1);
-    assert_eq!(shown.matches("(no longer) Use tabs").count(), 1);
+    assert_eq!(shown.matches("[no longer pinned by the user] Use tabs\nuser: three").count(), 1);
+    // What is taken back before it was told is not told at all.
+    log.push(None, pinned(&["Use spaces"]));
+    log.push(None, pinned(&["Use spaces", "Use tabs"]));
+    log.push(None, pinned(&["Use tabs"]));
+    log.turn("four", &[], "ok");
+    let shown = self::shown(&log.read());
+    assert!(!shown.contains("Use spaces"), "{shown}");
+    assert_eq!(shown.matches("keep to this] Use tabs").count(), 2);
 }

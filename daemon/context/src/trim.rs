@@ -83,16 +83,24 @@ impl Conversation {
                 done.push(step);
             }
         }
+        // Looked for on copies and done once: an output that is cut twice is not what the log gives.
         let mut keep = self.longest_output();
-        let mut last = None;
-        while self.tokens() > policy.compact_above && keep > MIN_OUTPUT {
+        let mut cut = None;
+        while keep > MIN_OUTPUT
+            && cut.as_ref().map_or(self.tokens(), |(cut, _): &(Self, _)| cut.tokens())
+                > policy.compact_above
+        {
             keep = (keep / 2).max(MIN_OUTPUT);
             let step = TrimStep { kind: TrimKind::LongOutputs, keep: small(keep) };
-            if self.trim_step(step) {
-                last = Some(step);
+            let mut shorter = self.clone();
+            if shorter.trim_step(step) {
+                cut = Some((shorter, step));
             }
         }
-        done.extend(last);
+        if let Some((shorter, step)) = cut {
+            *self = shorter;
+            done.push(step);
+        }
         if self.tokens() >= before { None } else { self.trimmed(before, done) }
     }
 

@@ -1,7 +1,7 @@
 //! Folding older turns into a summary that a model writes, away from the user's path.
 //!
-//! The log is read anew, so that nothing of it has to stay in memory for this. What was folded without a
-//! model since is folded once more from the turns themselves. An answer that is not to be used costs
+//! The log is read anew, so that nothing of it has to stay in memory for this. What the summary tells of turns
+//! in short is written once more from the turns themselves. An answer that is not to be used costs
 //! nothing but itself: then the summary is made without a model, as within a turn (`turn/fit.rs`).
 
 use std::sync::Arc;
@@ -110,7 +110,7 @@ impl Folding {
             conversation.apply(event);
         });
         read.await.map_err(|error| failed(error.to_string()))?;
-        conversation.set_pins(self.pins.clone());
+        conversation.pins_otherwise(self.pins.clone());
         Ok((conversation, room, model))
     }
 
@@ -139,8 +139,9 @@ impl Folding {
             tracing::warn!(%error, "folded turns could not be read again");
             return None;
         }
-        whole.set_pins(self.pins.clone());
-        whole.begin_at(from, self.recall_from, lines.into_iter().cloned().collect());
+        whole.pins_otherwise(self.pins.clone());
+        let lines = lines.into_iter().cloned().collect();
+        whole.begin_at(from, self.recall_from, lines, live.untold_turns());
         Some(whole)
     }
 }
@@ -179,7 +180,8 @@ pub(crate) async fn fold(
     }
     let not_better = || NotFolded {
         why: "no model wrote a summary that could be used; see the log".to_owned(),
-        is_failure: model_failed,
+        // What could not be read anew cannot be after the next turn either.
+        is_failure: model_failed || folding.reason == CompactionReason::Rewritten,
         too_much,
     };
     let cut =
@@ -241,7 +243,9 @@ async fn by_model(
     match source.summary_answer(policy, &asked, &answer, &cheap.model) {
         Ok(mut compacted) => {
             compacted.folded_turns = compacted.folded_turns.saturating_sub(told_short);
+            // Nothing is left out of what was read anew.
             compacted.tokens_before = live.tokens();
+            compacted.tokens_after = live.tokens_with(&compacted);
             Some(Ok(compacted))
         }
         Err(error) => {

@@ -304,7 +304,7 @@ impl TurnTask {
                 last: Vec::new(),
             }));
         }
-        conversation.set_pins(self.pins.clone());
+        conversation.pins_otherwise(self.pins.clone());
         conversation.count_by(room.counter);
         let kept = KeptConversation { conversation: conversation.clone(), last };
         if kept.is_small() {

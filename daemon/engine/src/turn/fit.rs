@@ -74,8 +74,13 @@ impl TurnTask {
     ) -> Result<bool, Ended> {
         let Some(cut) = conversation.cut(policy, keep) else { return Ok(false) };
         let compacted = conversation.extract(policy, &cut, reason);
-        if compacted.tokens_after >= compacted.tokens_before {
-            // So small a window has no room for a summary; what users pinned goes with it.
+        let is_shorter = compacted.tokens_after < compacted.tokens_before;
+        if !is_shorter && conversation.tokens() <= policy.compact_above {
+            return Ok(false);
+        }
+        // What users pinned is told whatever it takes.
+        if !is_shorter && conversation.pins().is_empty() {
+            // So small a window has no room for a summary.
             let trimmed = conversation.leave_out(&cut);
             self.record_steps(vec![trimmed_event(trimmed)]).await?;
             return Ok(true);

@@ -78,6 +78,8 @@ impl TurnTask {
     ) -> Result<Option<MemoriesTold>, agentd_memory::MemoryError> {
         let memories = &self.deps.memories;
         let before: HashMap<MemoryId, u32> = conversation.told_memories();
+        // What folded turns were told is told again with the rest.
+        let tells_anew = before.is_empty() || conversation.has_forgotten_memories();
         let scopes = self.memory_scopes().await;
         let (per_token, share) = WINDOW_SHARE;
         let room = model.context_tokens.saturating_mul(per_token) / share;
@@ -86,7 +88,7 @@ impl TurnTask {
         let is_new =
             |memory: &Memory, is_related: bool, because: Because| match before.get(&memory.id) {
                 Some(revision) => *revision != memory.revision,
-                None => before.is_empty() || is_related || because == Because::Critical,
+                None => tells_anew || is_related || because == Because::Critical,
             };
         let new: Vec<Memory> = chosen
             .into_iter()

@@ -313,6 +313,20 @@ async fn a_session_that_rested_for_a_month_begins_with_its_summary_and_last_turn
     assert!(asked[1].starts_with("message 5"), "{:.200}", asked[1]);
 }
 
+#[tokio::test(start_paused = true)]
+async fn short_turns_are_not_left_out_after_a_rest_because_no_summary_is_shorter() {
+    let world = World::new();
+    let engine = world.engine();
+    let id = world.session(&engine).await;
+    for number in 1..=5 {
+        turn(&world, &engine, id, &format!("message {number}")).await;
+    }
+    pass_seconds(31 * 24 * 3_600).await;
+    turn(&world, &engine, id, "I am back").await;
+    let asked = said(requests(&world).0.last().unwrap());
+    assert_eq!(asked[0], "message 1", "{asked:?}");
+}
+
 /// Tokens of a request, by the estimate that the room was measured with.
 fn tokens(request: &Request) -> u64 {
     let messages: u64 = request.messages.iter().map(estimate_message_tokens).sum();

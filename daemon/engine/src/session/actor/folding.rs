@@ -4,9 +4,11 @@
 //! are left alone for a while, and when folding has twice not freed enough, users are told what a request
 //! is mostly made of (case CO-01).
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use agentd_domain::{CompactionReason, ContextCompacted, Notice, NoticeLevel, Seq, SummaryMethod};
+use futures_util::FutureExt as _;
 use tracing::Instrument as _;
 
 use super::{Actor, Made};
@@ -99,9 +101,16 @@ impl Actor {
         let (deps, account, base) =
             (Arc::clone(&self.deps), Arc::clone(&self.account), folding.base);
         let span = tracing::info_span!(parent: None, "compaction", session_id = %self.id);
-        let folded = compact::fold(deps, folding, account);
-        self.background
-            .spawn(async move { Made::Folded(Box::new((base, folded.await))) }.instrument(span));
+        let folded = AssertUnwindSafe(compact::fold(deps, folding, account)).catch_unwind();
+        let folded = async move {
+            let broke_off = |_panic| {
+                tracing::error!("folding panicked");
+                let why = "it broke off because of a fault in agentd; see the log".to_owned();
+                Err(NotFolded { why, is_failure: true, too_much: None })
+            };
+            Made::Folded(Box::new((base, folded.await.unwrap_or_else(broke_off))))
+        };
+        self.background.spawn(folded.instrument(span));
     }
 
     /// Users ask for it.
