@@ -148,11 +148,13 @@ async fn sl_04_a_session_of_fifty_thousand_events_is_listed_read_and_continued()
     check_gap_free(&log);
     assert_eq!(log.len() as u64, EVENTS);
 
-    // It goes on; the model gets what its window holds.
+    // It goes on; it has rested for long, so the model gets a summary and the newest turns.
     all.skip_seen();
     assert_eq!(all.ask("go on").await, "go on");
     let sent = llm.wait_for_request(1).await;
-    assert!(sent.messages().len() > 10, "{}", sent.messages().len());
+    let first = sent.messages()[1]["content"].as_str().unwrap();
+    assert!(first.starts_with("[Summary of the earlier turns"), "{first:.200}");
+    assert!(first.contains("more turns are not told here"), "{first:.200}");
     let bytes = sent.raw.len();
     assert!(bytes < 32_768 * 4, "{bytes} bytes for a window of 32768 tokens");
     assert_eq!(llm.violations(), Vec::<String>::new());
