@@ -19,23 +19,8 @@ pub(crate) struct Embedding {
 impl Embedding {
     /// Makes what is missing, and takes another model when another is configured. What is under way when
     /// this is dropped is whole or has not happened.
-    pub(crate) async fn run(mut self) {
-        let memories = self.memories.clone();
-        let mut embedding = std::pin::pin!(memories.keep_embedded());
-        loop {
-            self.config.borrow_and_update();
-            if let Err(error) = self.memories.embed_with(self.models.embeddings()).await {
-                tracing::warn!(%error, "vectors of memories could not be read; they are made anew");
-            }
-            tokio::select! {
-                () = &mut embedding => return,
-                changed = self.config.changed() => {
-                    if changed.is_err() {
-                        // The daemon is going away, and drops this soon.
-                        std::future::pending::<()>().await;
-                    }
-                }
-            }
-        }
+    pub(crate) async fn run(self) {
+        let Self { memories, models, config } = self;
+        memories.keep_embedded_with(config, || models.embeddings()).await;
     }
 }

@@ -110,7 +110,9 @@ impl Memories {
     /// When a field is not as it must be, there is no room, or the store fails.
     pub async fn add(&self, new: NewMemory) -> Result<Added, MemoryError> {
         self.settle().await?;
-        let direction = self.direction(&new.content).await;
+        // Before a model sees it: what may not be kept is not sent anywhere either.
+        let checked = new.clone().check(MemoryId::from_parts(0, 0), self.now(), 0.0)?;
+        let direction = self.direction(&checked.content).await;
         self.change(|book, drafting| book.add(drafting, new, direction.as_ref())).await
     }
 

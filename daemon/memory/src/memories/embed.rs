@@ -11,6 +11,7 @@ use agentd_domain::MemoryId;
 use agentd_llm::{LlmError, TextKind};
 use agentd_search::{Scales, probe_documents, probe_queries};
 use agentd_store::{MemoryVector, Write};
+use tokio::sync::watch;
 
 use super::model::{Model, is_about_the_text};
 use super::{EmbeddingState, Embeddings, Memories, PAGE};
@@ -132,6 +133,31 @@ impl Memories {
         }
     }
 
+    /// The same with the model that `choose` names, which is asked again whenever `config` changes.
+    pub async fn keep_embedded_with<C>(
+        &self,
+        mut config: watch::Receiver<C>,
+        choose: impl Fn() -> Embeddings,
+    ) {
+        let following = async {
+            loop {
+                config.borrow_and_update();
+                if let Err(error) = self.embed_with(choose()).await {
+                    tracing::warn!(%error, "vectors of memories could not be read; they are made anew");
+                }
+                if config.changed().await.is_err() {
+                    // Whoever configures is going away, and drops this soon.
+                    std::future::pending::<()>().await;
+                }
+            }
+        };
+        // Side by side: another model waits for the write that is under way, which must go on meanwhile.
+        tokio::select! {
+            () = self.keep_embedded() => {}
+            () = following => {}
+        }
+    }
+
     fn note_failure(&self, error: &EmbedError) {
         let Some(model) = self.model() else { return };
         // Said once, not with each try.
@@ -155,7 +181,8 @@ impl Memories {
         if missing.is_empty() {
             return Ok(Step::Done);
         }
-        let made = make(&model, missing).await?;
+        let has_made = self.read(|book| book.vector_length().is_some());
+        let made = make(&model, missing, has_made).await?;
         model.succeeded();
         self.keep(&model, made).await?;
         Ok(Step::More)
@@ -262,8 +289,13 @@ async fn probe(model: &Model) -> Result<(), EmbedError> {
     Ok(())
 }
 
-/// Makes vectors of texts. One that the model refuses is noted and left out.
-async fn make(model: &Model, missing: Vec<Missing>) -> Result<Vec<MemoryVector>, EmbedError> {
+/// Makes vectors of texts. One that the model refuses is noted and left out, unless the model has never
+/// made any: then it may be at fault, and not the text.
+async fn make(
+    model: &Model,
+    missing: Vec<Missing>,
+    has_made: bool,
+) -> Result<Vec<MemoryVector>, EmbedError> {
     let texts: Vec<String> = missing.iter().map(|it| it.text.clone()).collect();
     let error = match model.embedder.embed(&texts, TextKind::Document).await {
         Ok(embedded) => return Ok(vectors(model, &missing, &embedded.vectors)),
@@ -271,7 +303,7 @@ async fn make(model: &Model, missing: Vec<Missing>) -> Result<Vec<MemoryVector>,
         Err(error) => return Err(error.into()),
     };
     tracing::debug!(%error, "a batch of memories is refused, and tried one by one");
-    let (mut made, mut refused) = (Vec::new(), Vec::new());
+    let (mut made, mut refused, mut why) = (Vec::new(), Vec::new(), None);
     for one in &missing {
         let text = std::slice::from_ref(&one.text);
         match model.embedder.embed(text, TextKind::Document).await {
@@ -283,9 +315,13 @@ async fn make(model: &Model, missing: Vec<Missing>) -> Result<Vec<MemoryVector>,
                 if made.is_empty() && refused.len() == REFUSED_IN_A_ROW {
                     return Err(error.into());
                 }
+                why = Some(error);
             }
             Err(error) => return Err(error.into()),
         }
+    }
+    if let Some(error) = why.filter(|_| made.is_empty() && !has_made) {
+        return Err(error.into());
     }
     for one in refused {
         model.refuse(one.id, one.hash);

@@ -42,6 +42,7 @@ struct Words {
     /// What requests come to before any is answered.
     failures: Mutex<VecDeque<LlmError>>,
     is_silent: AtomicBool,
+    takes_all: AtomicBool,
 }
 
 impl Words {
@@ -57,6 +58,7 @@ impl Words {
             asked: Mutex::default(),
             failures: Mutex::default(),
             is_silent: AtomicBool::new(false),
+            takes_all: AtomicBool::new(false),
         }
     }
 
@@ -114,7 +116,8 @@ impl Embedder for Words {
         if self.is_silent.load(Ordering::Relaxed) {
             std::future::pending::<()>().await;
         }
-        if texts.iter().any(|text| text.contains("indigestible")) {
+        let takes_all = self.takes_all.load(Ordering::Relaxed);
+        if !takes_all && texts.iter().any(|text| text.contains("indigestible")) {
             return Err(LlmError::Invalid { status: 400, message: "no".to_owned() });
         }
         let vectors = texts.iter().map(|text| self.vector(text)).collect();
@@ -157,19 +160,7 @@ impl World {
     }
 
     async fn add(&self, content: &str) -> Added {
-        let new = NewMemory {
-            content: content.to_owned(),
-            priority: None,
-            importance: None,
-            category: MemoryCategory::Fact,
-            tags: Vec::new(),
-            scope: MemoryScope::User,
-            pinned: false,
-            expires_at: None,
-            origin: MemoryOrigin { author: MemoryAuthor::Model, session_id: None, seq: None },
-            vouched: Vouched::Yes,
-        };
-        let added = self.memories.add(new).await.unwrap();
+        let added = self.memories.add(note(content)).await.unwrap();
         settle().await;
         added
     }
@@ -191,6 +182,21 @@ impl World {
 
 fn open(store: &Arc<dyn Store>, outside: &Arc<Outside>) -> Memories {
     Memories::new(Arc::clone(store), outside.clone(), outside.clone(), MemoryConfig::default())
+}
+
+fn note(content: &str) -> NewMemory {
+    NewMemory {
+        content: content.to_owned(),
+        priority: None,
+        importance: None,
+        category: MemoryCategory::Fact,
+        tags: Vec::new(),
+        scope: MemoryScope::User,
+        pinned: false,
+        expires_at: None,
+        origin: MemoryOrigin { author: MemoryAuthor::Model, session_id: None, seq: None },
+        vouched: Vouched::Yes,
+    }
 }
 
 /// Lets the background do what it can do now.
@@ -367,6 +373,33 @@ async fn a_reload_tries_again_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn another_configuration_while_a_vector_waits_to_be_written_stops_nobody() {
+    let mut world = World::new();
+    let model = Arc::new(Words::new("m"));
+    model.fail(1);
+    let (config, seen) = watch::channel(());
+    let (memories, embedder) = (world.memories.clone(), Arc::clone(&model));
+    world.background.spawn(async move {
+        let query_timeout = Duration::from_millis(500);
+        let choose = || Embeddings::Model { embedder: Arc::clone(&embedder) as _, query_timeout };
+        memories.keep_embedded_with(seen, choose).await;
+    });
+    settle().await;
+    world.add("The car needs new tyres").await;
+    // Somebody writes when the vector is made, and still when the configuration changes.
+    let alone = world.memories.alone().await;
+    tokio::time::advance(FIRST_PAUSE * 2).await;
+    settle().await;
+    assert_eq!(model.documents(), ["The car needs new tyres"]);
+    config.send_replace(());
+    settle().await;
+    drop(alone);
+    let adding = tokio::time::timeout(LONGEST_PAUSE, world.add("Lunch is at noon"));
+    adding.await.expect("memories can be written");
+    assert_eq!(world.state().await, (2, 2, None));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_question_without_an_answer_in_time_goes_by_its_words_and_soon_nobody_waits() {
     let mut world = World::new();
     world.add("The car needs new tyres").await;
@@ -406,6 +439,21 @@ async fn a_text_that_the_model_refuses_keeps_no_vector_from_the_others() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_text_that_a_new_model_refuses_may_be_its_fault_and_is_tried_again() {
+    let mut world = World::new();
+    world.add("this is indigestible").await;
+    let model = Arc::new(Words::new("m"));
+    world.embed_with(&model).await;
+    let (embedded, wanted, failure) = world.state().await;
+    assert_eq!((embedded, wanted), (0, 1));
+    assert!(failure.unwrap().contains("refused the request"));
+    model.takes_all.store(true, Ordering::Relaxed);
+    tokio::time::advance(FIRST_PAUSE * 2).await;
+    settle().await;
+    assert_eq!(world.state().await, (1, 1, None));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_model_that_refuses_everything_is_not_asked_about_each_text() {
     let mut world = World::new();
     for n in 0..BATCH {
@@ -416,6 +464,21 @@ async fn a_model_that_refuses_everything_is_not_asked_about_each_text() {
     let (embedded, _, failure) = world.state().await;
     assert_eq!((embedded, model.asked.lock().unwrap().len()), (0, 2 + 1 + REFUSED_IN_A_ROW));
     assert!(failure.unwrap().contains("refused the request"));
+}
+
+#[tokio::test]
+async fn a_secret_is_refused_before_a_model_sees_it() {
+    let mut world = World::new();
+    world.add("The car needs new tyres").await;
+    let model = Arc::new(Words::new("m"));
+    world.embed_with(&model).await;
+    world.add("Lunch is at noon").await;
+    assert!(model.documents().contains(&"Lunch is at noon".to_owned()), "it is asked otherwise");
+    let refused = world.memories.add(note("The password is hunter22")).await.unwrap_err();
+    assert!(matches!(refused, MemoryError::Secret { .. }), "{refused}");
+    settle().await;
+    let asked = format!("{:?}", model.asked.lock().unwrap());
+    assert!(!asked.contains("hunter22"), "{asked}");
 }
 
 #[tokio::test]
