@@ -64,7 +64,7 @@ pub struct SessionRecord {
     pub model: String,
     /// When it was created.
     pub created_at: TimestampMs,
-    /// When it last changed durably.
+    /// When it last changed durably, apart from what the daemon does in its own time.
     pub updated_at: TimestampMs,
     /// Newest durable event.
     pub last_seq: Seq,

@@ -200,7 +200,9 @@ impl SessionState {
     /// written by another version must never keep a session from loading.
     pub(crate) fn apply(&mut self, event: &Event) {
         self.record.last_seq = event.seq;
-        self.record.updated_at = event.at;
+        if is_use(&event.body) {
+            self.record.updated_at = event.at;
+        }
         match &event.body {
             EventBody::SessionCreated(created) => {
                 self.record.created_at = event.at;
@@ -514,6 +516,16 @@ pub(crate) fn brings_outside_text(name: &str, effect: ToolEffect) -> bool {
 
 fn tells_of_sessions(name: &str) -> bool {
     matches!(name, "manage_goals" | "history_query")
+}
+
+/// True for what is done in a session. What the daemon does with it afterwards, in its own time, does not
+/// make it look as if it had just been used.
+fn is_use(event: &EventBody) -> bool {
+    match event {
+        EventBody::MemoriesExtracted(_) => false,
+        EventBody::UsageRecorded(recorded) => !recorded.purpose.is_background(),
+        _ => true,
+    }
 }
 
 /// Cuts the title of a session from its first message.

@@ -364,6 +364,7 @@ async fn sessions_that_the_stop_left_unseen_are_looked_through_at_rest_without_b
     let mut tried = agentd_engine::Tried::default();
     let requests = || world.provider.requests.lock().unwrap().len();
     let before = requests();
+    let used_at = world.store.session(left).await.unwrap().unwrap().updated_at;
     assert_eq!(engine.look_through_rested(&mut tried).await.unwrap(), 0, "it has not rested");
     crate::world::pass_seconds(121).await;
     world.script(vec![text("no list")]);
@@ -382,7 +383,7 @@ async fn sessions_that_the_stop_left_unseen_are_looked_through_at_rest_without_b
     assert_eq!(engine.look_through_rested(&mut tried).await.unwrap(), 0, "once");
     assert_eq!(requests(), before + 2);
     let record = world.store.session(left).await.unwrap().unwrap();
-    assert_eq!(record.unextracted_turns, 0);
+    assert_eq!((record.unextracted_turns, record.updated_at), (0, used_at));
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,11 +2,13 @@ use std::collections::BTreeSet;
 
 use agentd_domain::Delivery::{Interrupt, Queue, Steer};
 use agentd_domain::{
-    CompactionReason, ContextCompacted, ContextTrimmed, PinsChanged, ProjectDocumentChanged,
+    CompactionReason, ContextCompacted, ContextTrimmed, MemoriesExtracted, PinsChanged,
+    ProjectDocumentChanged, UsagePurpose, UsageRecorded,
 };
 use proptest::prelude::*;
 
 use super::*;
+use crate::session::decide::Draft;
 use crate::session::test_log::{Log, answer, any_log, author, fold, item, question, turn};
 
 /// What every state must satisfy, checked against the events that led to it.
@@ -125,6 +127,36 @@ fn time_that_a_turn_stands_still_does_not_count() {
     let much_later = TimestampMs(1_000_000);
     assert_eq!(open.elapsed_ms(much_later), 100);
     assert_eq!(begun.since(much_later), 0, "a clock that goes backwards counts as standing still");
+}
+
+#[test]
+fn what_is_done_with_a_session_at_rest_does_not_make_it_look_used() {
+    let mut log = Log::new();
+    let used_at = log.state.record.updated_at;
+    let used = |purpose| UsageRecorded {
+        purpose,
+        provider: "scripted".to_owned(),
+        model: "m".to_owned(),
+        usage: Usage { prompt_tokens: 7, ..Usage::default() },
+        first_byte_ms: 0,
+        elapsed_ms: 0,
+        cost: Cost::default(),
+    };
+    let through = log.state.record.last_seq;
+    log.add([
+        Draft::plain(used(UsagePurpose::Memory)),
+        Draft::plain(MemoriesExtracted {
+            through,
+            turns_left: 0,
+            added: Vec::new(),
+            waiting: Vec::new(),
+        }),
+    ]);
+    assert_eq!(log.state.record.updated_at, used_at);
+    assert_eq!(log.state.record.last_seq, log.events.last().unwrap().seq);
+    assert_eq!(log.state.record.usage.prompt_tokens, 7, "it is counted all the same");
+    log.add([Draft::plain(used(UsagePurpose::Turn))]);
+    assert!(log.state.record.updated_at > used_at);
 }
 
 #[test]
