@@ -225,7 +225,7 @@ pub struct Memory {
     pub expires_at: Option<TimestampMs>,
     /// When it was made.
     pub created_at: TimestampMs,
-    /// When it was last changed, uses apart.
+    /// When it was last changed, uses and what the daemon moves to other tiers apart.
     pub changed_at: TimestampMs,
     /// When it came into its tier.
     pub tier_since: TimestampMs,

@@ -213,7 +213,14 @@ impl Drafting<'_> {
             .map(|mut after| {
                 let before = book.get(after.id).cloned();
                 after.revision = before.as_ref().map_or(1, |before| before.revision + 1);
-                after.changed_at = self.now;
+                // Moving to another tier is no new statement: `tier_since` tells of it, and what was
+                // compared with others before is not compared with them again.
+                let is_moved =
+                    matches!(kind, MemoryChangeKind::Decayed | MemoryChangeKind::Adjusted);
+                after.changed_at = match &before {
+                    Some(before) if is_moved && before.status == after.status => before.changed_at,
+                    _ => self.now,
+                };
                 MemoryEdit { before, after: Some(after) }
             })
             .collect();

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use agentd_domain::{Memory, MemoryAuthor, MemoryCategory};
+use agentd_domain::{Memory, MemoryCategory};
 use agentd_search::{has_negation, keywords};
+
+use crate::book::is_by_user;
 
 /// Share of words that two memories have in common: Jaccard, times 1.1 when they are of one category.
 /// Where one has no words, their characters are compared.
@@ -42,13 +44,12 @@ fn characters(memory: &Memory) -> BTreeSet<String> {
 /// does not end because a note about the same does. A value in another's place, another order or a "not"
 /// is another statement (W0-10).
 pub(crate) fn may_merge(old: &Memory, new: &Memory) -> bool {
-    let is_by_user = matches!(new.origin.author, MemoryAuthor::User { .. });
     // A reminder is about its time, and what the daemon made is about its sources.
     let is_own_kind =
         |it: &Memory| matches!(it.category, MemoryCategory::Reminder | MemoryCategory::Reflection);
     if is_own_kind(old)
         || is_own_kind(new)
-        || (old.pinned && !is_by_user)
+        || (old.pinned && !is_by_user(new))
         || old.expires_at.is_some() != new.expires_at.is_some()
         || has_negation(&old.content) != has_negation(&new.content)
     {
@@ -112,8 +113,9 @@ pub(crate) fn joined(old: &str, new: &str) -> Option<String> {
     (both.chars().count() <= Memory::MAX_CONTENT).then_some(both)
 }
 
-/// `new` put into `old`: the more important of both, the earlier end, all tags. The category and the
-/// origin stay. None when the texts do not fit together.
+/// `new` put into `old`: the more important of both, the earlier end, all tags. The category stays, and
+/// the origin too, unless only the new one is a person's: their words are not the daemon's to replace.
+/// None when the texts do not fit together.
 pub(crate) fn merged(old: &Memory, new: &Memory) -> Option<Memory> {
     let mut tags: BTreeSet<&String> = old.tags.iter().collect();
     tags.extend(&new.tags);
@@ -130,6 +132,7 @@ pub(crate) fn merged(old: &Memory, new: &Memory) -> Option<Memory> {
             (one, other) => one.or(other),
         },
         pinned: old.pinned || new.pinned,
+        origin: if is_by_user(new) && !is_by_user(old) { &new.origin } else { &old.origin }.clone(),
         ..old.clone()
     })
 }

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use agentd_domain::{
-    Memory, MemoryAuthor, MemoryChangeKind, MemoryId, MemoryMark, MemoryUpkeep, TimestampMs,
+    Memory, MemoryAuthor, MemoryChangeKind, MemoryId, MemoryMark, MemoryStatus, MemoryUpkeep,
+    TimestampMs,
 };
 
 use crate::MemoryError;
@@ -92,9 +93,9 @@ impl Memories {
         let texts = self.text_changes(&pairs).await?;
         let pairs = pairs.into_iter().map(|(a, b)| {
             let said = |it: &Memory| {
-                let changed = texts.get(&it.id);
-                let (at, by_user) = changed.copied().unwrap_or((it.created_at, false));
-                (at.max(it.created_at), is_by_user(it) || by_user)
+                let (at, by_user) = texts.get(&it.id).copied().unwrap_or_default();
+                let at = at.map_or(it.created_at, |at| at.max(it.created_at));
+                (at, is_by_user(it) || by_user)
             };
             let ((a_at, a_by_user), (b_at, b_by_user)) = (said(&a), said(&b));
             let (older, newer, is_by_user) =
@@ -176,12 +177,15 @@ impl Memories {
         Ok(self.read(|book| book.reflect(&drafting))?.outcome)
     }
 
-    /// When the texts of memories were last changed, as far as the journal tells, and whether by a person.
+    /// When the texts of memories were last changed, as far as the journal tells, and whether by a person:
+    /// theirs, or those that became part of them.
     async fn text_changes(
         &self,
         pairs: &[(Memory, Memory)],
-    ) -> Result<BTreeMap<MemoryId, (TimestampMs, bool)>, MemoryError> {
-        let mut found = BTreeMap::new();
+    ) -> Result<BTreeMap<MemoryId, (Option<TimestampMs>, bool)>, MemoryError> {
+        let mut found: BTreeMap<MemoryId, (Option<TimestampMs>, bool)> = BTreeMap::new();
+        // What became part of which of them.
+        let mut parts: BTreeMap<MemoryId, MemoryId> = BTreeMap::new();
         if pairs.is_empty() {
             return Ok(found);
         }
@@ -192,18 +196,30 @@ impl Memories {
             let Some(last) = page.last() else { return Ok(found) };
             before = Some(last.id);
             for change in page {
-                // What was merged was said at other times, and what was taken back was not said.
-                let is_saying =
-                    change.kind == MemoryChangeKind::Edited && change.undone_by.is_none();
-                if !is_saying {
+                // What was taken back was not said.
+                if change.undone_by.is_some() {
                     continue;
                 }
                 let by_user = matches!(change.author, MemoryAuthor::User { .. });
                 for edit in change.edits {
-                    let (Some(old), Some(new)) = (edit.before, edit.after) else { continue };
-                    if old.content != new.content && is_wanted(new.id) {
-                        let entry = found.entry(new.id).or_insert((change.at, by_user));
+                    let (old, Some(new)) = (edit.before, edit.after) else { continue };
+                    if let MemoryStatus::Merged { into } = new.status {
+                        let whole = parts.get(&into).copied();
+                        let whole = whole.or_else(|| is_wanted(into).then_some(into));
+                        parts.extend(whole.map(|whole| (new.id, whole)));
+                    }
+                    // What was merged was said at other times.
+                    let is_said = change.kind == MemoryChangeKind::Edited
+                        && old.is_some_and(|old| old.content != new.content);
+                    if !is_said {
+                        continue;
+                    }
+                    if is_wanted(new.id) {
+                        let entry = found.entry(new.id).or_default();
+                        entry.0 = entry.0.or(Some(change.at));
                         entry.1 |= by_user;
+                    } else if let Some(whole) = parts.get(&new.id) {
+                        found.entry(*whole).or_default().1 |= by_user;
                     }
                 }
             }

@@ -1,10 +1,10 @@
 //! Bringing order into memories: mergers, summaries, and pairs that are about one thing.
 
-use agentd_domain::{Memory, MemoryAuthor, MemoryCategory, MemoryPriority, MemoryStatus};
+use agentd_domain::{Author, Memory, MemoryAuthor, MemoryCategory, MemoryPriority, MemoryStatus};
 use agentd_memory::consolidate::Verdict;
 use agentd_memory::{MemoryConfig, MemoryPatch, Settled};
 
-use crate::World;
+use crate::{World, note};
 
 #[tokio::test]
 async fn what_is_erased_is_in_no_summary_and_no_proposal_either() {
@@ -111,4 +111,64 @@ async fn what_was_edited_last_is_the_newer_and_what_changed_meanwhile_is_left_al
     assert_eq!(settle(Verdict::NewerReplaces).await, Settled::Nothing);
     assert_eq!(settle(Verdict::Same).await, Settled::Nothing);
     assert!(world.get(second).await.unwrap().is_active());
+}
+
+#[tokio::test]
+async fn what_a_person_wrote_is_only_proposed_to_go_when_it_became_part_of_another() {
+    let user = || MemoryAuthor::User { author: Author::new("ann", "ann").unwrap() };
+    for is_edited in [false, true] {
+        let world = World::new();
+        let first = world.high("Zebedee lives in Berlin").await;
+        let said = "Zebedee has had a flat in Berlin for years";
+        if is_edited {
+            let second = world.high("Zebedee has a car in Berlin since May").await;
+            let content = Some(said.to_owned());
+            let patch = MemoryPatch { content, ..MemoryPatch::default() };
+            world.memories.edit(second, patch, user()).await.unwrap();
+        } else {
+            let mut new = note(said);
+            new.origin.author = user();
+            world.memories.add(new).await.unwrap();
+        }
+        let (pairs, _through) = world.memories.touching().await.unwrap();
+        let settled = world.memories.settle_pair(&pairs[0], Verdict::Same).await.unwrap();
+        assert_eq!(settled, Settled::Merged);
+        let one = world.get(first).await.unwrap();
+        assert!(one.is_active() && one.content.contains(said), "{one:?}");
+
+        let newer = world.high("Zebedee lives in Paris").await;
+        let (pairs, _through) = world.memories.touching().await.unwrap();
+        let [pair] = &pairs[..] else { panic!("{pairs:?}") };
+        assert_eq!((pair.older.id, pair.newer.id), (first, newer));
+        let settled = world.memories.settle_pair(pair, Verdict::NewerReplaces).await.unwrap();
+        assert_eq!(settled, Settled::Proposed, "edited: {is_edited}");
+        assert!(world.get(first).await.unwrap().is_active());
+    }
+}
+
+#[tokio::test]
+async fn what_only_came_into_another_tier_is_not_compared_again() {
+    let world = World::new();
+    let first = world.high("Zebedee lives in Berlin").await;
+    world.high("Zebedee lives in Paris").await;
+    let compare = async || {
+        world.memories.merge_duplicates().await.unwrap();
+        let (pairs, through) = world.memories.touching().await.unwrap();
+        world.memories.note_upkeep(|upkeep| upkeep.compared_through = through).await.unwrap();
+        pairs.len()
+    };
+    assert_eq!(compare().await, 1);
+    let mut aged = 0;
+    for days in [20, 20, 21] {
+        world.pass_days(days);
+        aged += world.memories.sweep().await.unwrap().aged;
+    }
+    assert_eq!((aged, compare().await), (2, 0));
+    let raised = [(first, MemoryPriority::High)];
+    assert_eq!(world.memories.adjust(&raised).await.unwrap(), 1);
+    assert_eq!(compare().await, 0);
+    let content = Some("Zebedee lives in Rome".to_owned());
+    let patch = MemoryPatch { content, ..MemoryPatch::default() };
+    world.memories.edit(first, patch, MemoryAuthor::Model).await.unwrap();
+    assert_eq!(compare().await, 1, "it says something else");
 }
