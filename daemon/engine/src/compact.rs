@@ -100,7 +100,8 @@ impl Folding {
         let config = deps.config.borrow().context;
         let calibration = deps.calibrations.of(&model.model);
         // A turn says what keeps it from being read.
-        let project = project_document(deps, &self.roots).await.ok().flatten();
+        let project =
+            project_document(deps, &self.roots, model.context_tokens).await.ok().flatten();
         let project = project.as_ref().map(|project| project.text.as_str());
         let room = Room::of(config, &model, calibration, &self.roots, &deps.tools, project).await;
         let mut conversation = Conversation::default();

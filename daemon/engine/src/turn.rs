@@ -184,7 +184,7 @@ async fn stages(mut task: TurnTask) -> Result<TurnOutcome, Ended> {
     if is_new {
         task.start(&model).await?;
     }
-    task.read_project_document().await?;
+    task.read_project_document(model.context_tokens).await?;
     let mut room = task.room(&model).await;
     let mut conversation = task.build_context(&room).await?;
     if is_new {

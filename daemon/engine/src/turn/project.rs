@@ -17,6 +17,9 @@ use crate::session::SessionDeps;
 /// Longest time for reading it. A workspace may be on another machine.
 const READING: Duration = Duration::from_secs(5);
 
+/// Bytes of it per token of the model's window: an eighth of it at most, at three bytes a token.
+const WINDOW_SHARE: (u64, u64) = (3, 8);
+
 /// What closes it in a request.
 const END: &str = "</project_context>";
 
@@ -67,15 +70,19 @@ fn without_end(text: &str) -> String {
     out
 }
 
-/// The document of a workspace, if there is one; or why it is not to be read.
+/// The document of a workspace as a window of so many tokens takes it, if there is one; or why it is not to be read.
 pub(crate) async fn project_document(
     deps: &SessionDeps,
     roots: &Roots,
+    window_tokens: u64,
 ) -> Result<Option<ProjectDocument>, String> {
     let (names, max_bytes) = {
         let config = deps.config.borrow();
         (config.project_documents.clone(), config.project_document_bytes)
     };
+    let (per_token, share) = WINDOW_SHARE;
+    let room = usize::try_from(window_tokens.saturating_mul(per_token) / share);
+    let max_bytes = max_bytes.min(room.unwrap_or(usize::MAX));
     let reading = deps.tools.first_document(roots.workspace.clone(), names, max_bytes);
     match tokio::time::timeout(READING, reading).await {
         Ok(read) => Ok(read?.map(ProjectDocument::from)),
@@ -85,11 +92,11 @@ pub(crate) async fn project_document(
 
 impl TurnTask {
     /// Reads the document for this turn, and records that it is another one than before.
-    pub(super) async fn read_project_document(&mut self) -> Result<(), Ended> {
+    pub(super) async fn read_project_document(&mut self, window_tokens: u64) -> Result<(), Ended> {
         let read = tokio::select! {
             biased;
             () = self.cancel.cancelled() => return Err(cancelled()),
-            read = project_document(&self.deps, &self.roots) => read,
+            read = project_document(&self.deps, &self.roots, window_tokens) => read,
         };
         let (document, problem) = match read {
             Ok(document) => (document, None),

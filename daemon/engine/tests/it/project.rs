@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 use agentd_domain::{EventBody, Notice, NoticeLevel, ProjectDocumentChanged, SessionId, WorkMode};
 use agentd_engine::{Engine, NewSession};
@@ -149,4 +150,18 @@ async fn what_a_document_of_the_workspace_asks_for_is_not_remembered_until_a_use
     let (holding, _all) = world.memories.find(&filter("active"), 10).await.unwrap();
     let (waiting, _all) = world.memories.find(&filter("quarantined"), 10).await.unwrap();
     assert_eq!((holding.len(), waiting.len()), (0, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_document_takes_an_eighth_of_a_small_window_at_most() {
+    let world = World::new();
+    world.models.context_tokens.store(8_000, Ordering::Relaxed);
+    let engine = world.engine();
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("AGENTS.md"), "Use tabs in all of it.\n".repeat(1_500)).unwrap();
+    let id = session_in(&engine, dir.path()).await;
+    turn(&world, &engine, id, "hello").await;
+    let told = user(&last_messages(&world)[1]).len();
+    assert!((2_500..3_600).contains(&told), "{told}");
+    assert!(changes(&world, id).await[0].is_cut);
 }
