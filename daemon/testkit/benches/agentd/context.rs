@@ -27,12 +27,6 @@ const SMALL_WINDOW: u64 = 8_192;
 /// Bytes of JSON that a token stands for at the very least, in what is said here.
 const BYTES_PER_TOKEN: u64 = 3;
 
-pub(crate) async fn run() -> anyhow::Result<Vec<Row>> {
-    let mut rows = prefix().await?;
-    rows.extend(long_session().await?);
-    Ok(rows)
-}
-
 /// A model that writes a summary when it is asked for one.
 async fn server() -> LlmServer {
     let llm = LlmServer::start().await;
@@ -61,7 +55,7 @@ fn home(llm: &LlmServer, window: u64, more: &str) -> anyhow::Result<Home> {
     Ok(home)
 }
 
-async fn prefix() -> anyhow::Result<Vec<Row>> {
+pub(crate) async fn prefix() -> anyhow::Result<Vec<Row>> {
     let llm = server().await;
     let home = home(&llm, 32_768, CONFIG)?;
     let dir = workspace()?;
@@ -127,7 +121,7 @@ fn is_folded(former: &RecordedRequest, next: &RecordedRequest) -> bool {
         || placeholders(next) > placeholders(former)
 }
 
-async fn long_session() -> anyhow::Result<Vec<Row>> {
+pub(crate) async fn long_session() -> anyhow::Result<Vec<Row>> {
     let llm = server().await;
     let home = home(&llm, SMALL_WINDOW, "")?;
     let daemon = DaemonProcess::start(&home).await?;

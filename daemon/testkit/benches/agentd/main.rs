@@ -49,7 +49,8 @@ const BENCHMARKS: &[(&str, Run)] = &[
     ("submit", || Box::pin(submit::run())),
     ("tools", || Box::pin(tools::run())),
     ("search", || Box::pin(search::run())),
-    ("context", || Box::pin(context::run())),
+    ("prefix", || Box::pin(context::prefix())),
+    ("context", || Box::pin(context::long_session())),
 ];
 
 struct Arguments {
