@@ -17,8 +17,8 @@ const PIECE: usize = 8 * 1024;
 
 /// Beginnings of the names of models whose tokenizer is used. Others may bear a name that merely looks
 /// like one of a model of which the library knows.
-const KNOWN: [&str; 7] = ["gpt-3.5", "gpt-4", "gpt-5", "gpt-oss", "chatgpt-4o", "o1", "o3"];
-const KNOWN_TOO: [&str; 1] = ["o4-mini"];
+const KNOWN: [&str; 8] =
+    ["gpt-3.5", "gpt-4", "gpt-5", "gpt-oss", "chatgpt-4o", "o1", "o3", "o4-mini"];
 
 /// How tokens are counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Counter {
     /// How the tokens of a model are counted, by its name; what stands before a slash is not part of it.
     pub fn for_model(name: &str) -> Self {
         let name = name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
-        if !KNOWN.iter().chain(&KNOWN_TOO).any(|known| name.starts_with(known)) {
+        if !KNOWN.iter().any(|known| name.starts_with(known)) {
             return Self::Estimate;
         }
         match get_tokenizer(&name) {

@@ -46,11 +46,6 @@ impl Cut {
     pub fn turns(&self) -> usize {
         self.turns
     }
-
-    /// First event of what is kept.
-    pub fn first_kept(&self) -> Seq {
-        self.first_kept
-    }
 }
 
 impl Conversation {

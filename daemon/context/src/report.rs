@@ -27,20 +27,6 @@ pub enum Layer {
 }
 
 impl Layer {
-    /// All of them, in order.
-    pub const ALL: [Self; 10] = [
-        Self::System,
-        Self::Tools,
-        Self::Project,
-        Self::Summary,
-        Self::Recalled,
-        Self::Memories,
-        Self::Resumed,
-        Self::User,
-        Self::Assistant,
-        Self::ToolOutputs,
-    ];
-
     /// What people call it.
     pub fn name(self) -> &'static str {
         match self {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use agentd_engine::{ContextConfig, EngineConfig};
 use serde::{Deserialize, Serialize};
 
+use super::memory::between;
 use super::schema::{BadValue, range};
 
 /// `[context]`: what requests are made of when the window is too small for the whole conversation.
@@ -190,13 +191,6 @@ impl ContextSettings {
                 .then(|| Duration::from_secs(self.rested_after_days * DAY)),
         }
     }
-}
-
-fn between(key: &str, value: f64, min: f64, max: f64) -> Result<(), BadValue> {
-    if (min..=max).contains(&value) {
-        return Ok(());
-    }
-    Err(BadValue::new(key.to_owned(), format!("{value} is not between {min} and {max}")))
 }
 
 fn above(key: &str, value: f64, other: &str, least: f64) -> Result<(), BadValue> {

@@ -169,19 +169,6 @@ pub enum CompactionReason {
     Rewritten,
 }
 
-impl CompactionReason {
-    /// The name by which it is stored and shown.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Window => "window",
-            Self::Turns => "turns",
-            Self::Asked => "asked",
-            Self::Rested => "rested",
-            Self::Rewritten => "rewritten",
-        }
-    }
-}
-
 /// Who wrote a summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -190,16 +177,6 @@ pub enum SummaryMethod {
     Model,
     /// Nobody: it is made of pieces of the turns themselves.
     Extract,
-}
-
-impl SummaryMethod {
-    /// The name by which it is stored and shown.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Model => "model",
-            Self::Extract => "extract",
-        }
-    }
 }
 
 /// The model read earlier turns again that the summary stands for. They stay in the conversation as long

@@ -7,8 +7,8 @@ use agentd_domain::{
     ApprovalId, ApprovalRequested, ApprovalResolved, ApprovalScope, Author, ClientMessageId,
     Completeness, Cost, Delivery, Event, EventBody, ItemId, PermissionRule, Plan, Priority,
     QuestionAsked, QuestionId, RuleEffect, RuleScope, Seq, SessionId, SessionRecord, SessionStatus,
-    SummaryMethod, SuspendReason, TimestampMs, Title, TitleSource, TodoList, ToolCall, ToolEffect,
-    Trial, TurnId, UnfinishedWork, Usage,
+    SuspendReason, TimestampMs, Title, TitleSource, TodoList, ToolCall, ToolEffect, Trial, TurnId,
+    UnfinishedWork, Usage,
 };
 use serde::{Deserialize, Serialize};
 
@@ -60,9 +60,6 @@ pub(crate) struct SessionState {
     /// The event that the summary of folded turns is from; none: nothing was folded.
     #[serde(default)]
     pub(crate) summary: Option<Seq>,
-    /// A model wrote that summary.
-    #[serde(default)]
-    pub(crate) summary_by_model: bool,
     /// What users want the model to keep to whatever is folded, the oldest first.
     #[serde(default)]
     pub(crate) pins: Vec<String>,
@@ -189,7 +186,6 @@ impl SessionState {
             rules: Vec::new(),
             recall_from: Seq::ZERO,
             summary: None,
-            summary_by_model: false,
             pins: Vec::new(),
             project_document: String::new(),
             project_sha256: String::new(),
@@ -357,7 +353,6 @@ impl SessionState {
                 self.context_from = compacted.first_kept_seq;
                 self.recall_from = compacted.recall_from_seq;
                 self.summary = Some(event.seq);
-                self.summary_by_model = compacted.method == SummaryMethod::Model;
             }
             EventBody::PinsChanged(changed) => self.pins.clone_from(&changed.pins),
             EventBody::ProjectDocumentChanged(changed) => {

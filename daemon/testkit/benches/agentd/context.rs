@@ -24,8 +24,8 @@ const LONG_TURNS: usize = 2_000;
 const PART: usize = 200;
 /// Tokens of its window.
 const SMALL_WINDOW: u64 = 8_192;
-/// Bytes of JSON that a token stands for at the very least, in what is said here.
-const BYTES_PER_TOKEN: u64 = 3;
+/// Bytes of JSON that a token stands for at most, in what is said here.
+const BYTES_PER_TOKEN: u64 = 5;
 
 /// A model that writes a summary when it is asked for one.
 async fn server() -> LlmServer {
@@ -144,7 +144,7 @@ pub(crate) async fn long_session() -> anyhow::Result<Vec<Row>> {
     daemon.stop().await?;
     let requests = llm.requests();
     let largest = requests.iter().map(|request| request.raw.len()).max().context("a request")?;
-    let most = SMALL_WINDOW * (BYTES_PER_TOKEN + 2);
+    let most = SMALL_WINDOW * BYTES_PER_TOKEN;
     ensure!(u64::try_from(largest)? <= most, "a request of {largest} bytes");
     let part =
         |from: usize| Samples::new(took.iter().skip(from).take(PART).copied().collect()).median();

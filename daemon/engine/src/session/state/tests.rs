@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use agentd_domain::Delivery::{Interrupt, Queue, Steer};
 use agentd_domain::{
     CompactionReason, ContextCompacted, ContextTrimmed, MemoriesExtracted, PinsChanged,
-    ProjectDocumentChanged, UsagePurpose, UsageRecorded,
+    ProjectDocumentChanged, SummaryMethod, UsagePurpose, UsageRecorded,
 };
 use proptest::prelude::*;
 
@@ -196,12 +196,11 @@ fn what_requests_are_made_of_is_known_without_reading_the_log() {
     log.step(compacted.clone());
     let state = &log.state;
     assert_eq!((state.context_from, state.recall_from), (Seq(3), Seq(1)));
-    assert_eq!((state.summary, state.summary_by_model), (Some(state.record.last_seq), true));
+    assert_eq!(state.summary, Some(state.record.last_seq));
     assert_eq!(state.pins, ["keep to tabs"]);
     compacted.method = SummaryMethod::Extract;
     log.step(compacted);
     assert_eq!(log.state.summary, Some(log.state.record.last_seq));
-    assert!(!log.state.summary_by_model);
 }
 
 #[test]
