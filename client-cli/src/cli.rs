@@ -1,10 +1,8 @@
 //! The command line, as clap sees it.
 
-mod remote;
 mod session;
 
-use std::path::PathBuf;
-
+use agentd_shared::ConnectArgs;
 use clap::{Args, Parser, Subcommand};
 
 use crate::command::approvals::ApprovalsCommand;
@@ -33,7 +31,6 @@ use crate::command::upgrade::UpgradeArgs;
 use crate::command::usage::UsageArgs;
 use crate::output::ColorChoice;
 
-pub(crate) use remote::RemoteArgs;
 pub(crate) use session::{EffortArg, ModeArg, WhichSession, Wishes, WorkArg};
 
 const EXIT_CODES: &str = "\
@@ -79,21 +76,13 @@ pub(crate) struct Cli {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// Folder that holds configuration, data, state and socket
-    #[arg(long, global = true, value_name = "DIR", env = "AGENTD_HOME", hide_env = true)]
-    pub(crate) home: Option<PathBuf>,
-    /// Socket of a daemon that runs already; none is started
-    #[arg(long, global = true, value_name = "PATH")]
-    pub(crate) socket: Option<PathBuf>,
-    /// Name that stands for this terminal and keeps its place in each session
-    #[arg(long, global = true, value_name = "NAME")]
-    pub(crate) client: Option<String>,
-    /// Do not start a daemon when none runs
-    #[arg(long, global = true)]
-    pub(crate) no_start: bool,
+    /// How to find and reach the daemon.
+    #[command(flatten)]
+    pub(crate) connect: ConnectArgs,
     /// When to use colour
     #[arg(
         long,
+        help_heading = "Global options",
         global = true,
         value_name = "WHEN",
         value_enum,
@@ -101,9 +90,6 @@ pub(crate) struct Global {
         hide_possible_values = false
     )]
     pub(crate) color: ColorChoice,
-    /// How to reach a daemon on another machine.
-    #[command(flatten)]
-    pub(crate) remote: RemoteArgs,
 }
 
 /// One command.

@@ -50,10 +50,10 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Context(ContextArgs {
             command: Some(ContextCommand::Servers(command)), ..
         }) => {
-            return context::servers::run(command, &cli.global.remote, &app);
+            return context::servers::run(command, &cli.global.connect.remote, &app);
         }
         Command::Config(args) => return config::run(args, &app).await,
-        _ => app.choose_server(&cli.global)?,
+        _ => app.choose_server(&cli.global.connect.remote)?,
     }
     match cli.command {
         Command::Chat(args) => Box::pin(chat::run(&args, &app)).await,
@@ -80,7 +80,7 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Service(command) => service::run(&command, &app).await,
         Command::Backup(args) => backup::run(&args, &app).await,
         Command::Config(args) => config::run(&args, &app).await,
-        Command::Context(args) => context::run(&args, &cli.global.remote, &app).await,
+        Command::Context(args) => context::run(&args, &cli.global.connect.remote, &app).await,
         Command::Token(command) => token::run(&command, &app).await,
         Command::Completions(args) => completions::run(&args, &app.output),
         Command::Version(args) => version::run(&args, &app).await,

@@ -1,6 +1,10 @@
 //! How a command ends: exit codes, and failures that say what, why and what to do.
 
+mod from_shared;
+
 use std::process::ExitCode;
+
+pub(crate) use agentd_shared::chain;
 
 /// How the process ends. The numbers are part of the interface; `--help` lists them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,22 +108,6 @@ impl Failure {
     }
 }
 
-/// Joins an error and its sources into one line.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(source) = next {
-        let cause = source.to_string().trim_end().to_owned();
-        // Many errors already print their source.
-        if !text.contains(&cause) {
-            text.push_str(": ");
-            text.push_str(&cause);
-        }
-        next = source.source();
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -136,23 +124,5 @@ mod tests {
         check(Exit::Waiting, 6);
         check(Exit::CtrlC, 130);
         assert_eq!(Failure::Closed.exit(), Exit::Ok, "a closed pipe is no error");
-    }
-
-    #[test]
-    fn a_chain_names_each_cause_once() {
-        #[derive(Debug)]
-        struct Outer(std::io::Error);
-        impl std::fmt::Display for Outer {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("cannot read the file")
-            }
-        }
-        impl std::error::Error for Outer {
-            fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-                Some(&self.0)
-            }
-        }
-        let error = Outer(std::io::Error::other("disk gone"));
-        assert_eq!(chain(&error), "cannot read the file: disk gone");
     }
 }

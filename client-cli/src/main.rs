@@ -20,7 +20,6 @@ mod json;
 mod markdown;
 mod output;
 mod read_cursor;
-mod server;
 mod signals;
 mod streamed;
 mod style;

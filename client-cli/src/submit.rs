@@ -101,7 +101,7 @@ impl Outgoing {
             let Some(pause) = pauses.after(&error) else { return Err(error) };
             tokio::time::sleep(pause).await;
             if error.is_outage() {
-                app.revive().await;
+                app.connector().revive().await;
             }
         }
     }

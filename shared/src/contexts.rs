@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::ErrorKind;
 use crate::paths::{PathsError, ensure_private_dir};
 use crate::remote::{RemoteError, RemoteOptions, Token};
 
@@ -105,6 +106,21 @@ pub enum ContextsError {
 }
 
 impl ContextsError {
+    /// What sort of trouble it is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
+                ErrorKind::Denied
+            }
+            Self::Io { .. } => ErrorKind::Internal,
+            Self::Dir(error) => error.kind(),
+            Self::Damaged { .. } => ErrorKind::Corrupt,
+            Self::Name(_) => ErrorKind::Invalid,
+            Self::Exists(_) => ErrorKind::Conflict,
+            Self::Unknown(_) => ErrorKind::NotFound,
+        }
+    }
+
     /// What to do about it.
     pub fn hint(&self) -> &'static str {
         match self {

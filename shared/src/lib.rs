@@ -5,13 +5,14 @@
 //! reach a terminal unchecked. It knows nothing of the daemon's crates, and draws nothing.
 //!
 //! Feature `paths` (default) has no tokio and no tonic and is all that the daemon takes; feature
-//! `connect` is for clients. The only task that this crate starts is owned by an [`AttachStream`].
+//! `connect` is for clients, and `clap` for those with a command line. The only task that this crate starts is owned by an [`AttachStream`].
 
 pub mod client_config;
 pub mod identity;
 pub mod paths;
 pub mod text;
 
+mod error_chain;
 mod error_kind;
 
 #[cfg(feature = "connect")]
@@ -22,6 +23,10 @@ pub mod client;
 pub mod client_ids;
 #[cfg(feature = "connect")]
 pub mod connect;
+#[cfg(feature = "connect")]
+pub mod connect_args;
+#[cfg(feature = "connect")]
+pub mod connector;
 #[cfg(feature = "connect")]
 pub mod contexts;
 #[cfg(feature = "connect")]
@@ -34,6 +39,7 @@ pub mod status_error;
 pub mod transcript;
 
 pub use client_config::ClientConfig;
+pub use error_chain::chain;
 pub use error_kind::ErrorKind;
 pub use identity::Identity;
 pub use paths::{Paths, PathsError, ensure_config_dir, ensure_private_dir};
@@ -46,6 +52,10 @@ pub use attachment::{
 pub use client::{Client, with_deadline};
 #[cfg(feature = "connect")]
 pub use connect::{ConnectError, DaemonChannel, Endpoint, connect};
+#[cfg(feature = "connect")]
+pub use connect_args::{ConnectArgs, RemoteArgs};
+#[cfg(feature = "connect")]
+pub use connector::{BrokenConfig, Connector, ConnectorError, Server, ServerError};
 #[cfg(feature = "connect")]
 pub use contexts::{Context, Contexts, ContextsError};
 #[cfg(feature = "connect")]

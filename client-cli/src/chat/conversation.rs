@@ -106,8 +106,8 @@ impl<'a> Conversation<'a> {
         let editable = !scripted && app.output.can_draw();
         let live = if editable {
             let setup = EditorSetup {
-                config: &app.config,
-                history_file: app.paths.history_file(),
+                config: app.config(),
+                history_file: app.paths().history_file(),
                 vocabulary: vocabulary.clone(),
                 colored: app.output.colored(),
             };
@@ -125,8 +125,11 @@ impl<'a> Conversation<'a> {
             (None, false) => Mode::Raw,
         };
         let look = Look { width: Size::detect().text_width(), colored: app.output.colored() };
-        let view =
-            View::new(Canvas::new(mode, look), &app.identity.client_id, app.config.show_reasoning);
+        let view = View::new(
+            Canvas::new(mode, look),
+            &app.identity().client_id,
+            app.config().show_reasoning,
+        );
         let position = first_position(app, &client, chosen).await;
         Ok(Self {
             app,
@@ -349,7 +352,9 @@ impl<'a> Conversation<'a> {
             | AttachEvent::Event(_)
             | AttachEvent::CaughtUp { .. }
             | AttachEvent::Lagged { .. } => {}
-            AttachEvent::Lost { error } if error.is_stopping() && self.app.may_start() => {
+            AttachEvent::Lost { error }
+                if error.is_stopping() && self.app.connector().may_start() =>
+            {
                 let text = "the daemon was stopped; waiting for it to come back \
                             (a message starts it)";
                 self.view.aside(Tone::Warn, text);
@@ -433,7 +438,7 @@ impl<'a> Conversation<'a> {
 }
 
 fn read_cursor(app: &App, client: &Client, session_id: &str, scripted: bool) -> Option<ReadCursor> {
-    (!scripted).then(|| ReadCursor::new(client, session_id, &app.identity.client_id))
+    (!scripted).then(|| ReadCursor::new(client, session_id, &app.identity().client_id))
 }
 
 async fn next_line(pipe: Option<&mut PipeLines>) -> Input {

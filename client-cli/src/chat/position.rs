@@ -26,7 +26,7 @@ pub(super) async fn first_position(app: &App, client: &Client, chosen: &Chosen) 
     // A cursor never moves backwards, so that asking for 0 tells where it is.
     let request = v1::SetReadCursorRequest {
         session_id: chosen.session_id.clone(),
-        client_id: app.identity.client_id.clone(),
+        client_id: app.identity().client_id.clone(),
         seq: 0,
     };
     let answer = client.event().set_read_cursor(with_deadline(request, CURSOR_PATIENCE)).await;

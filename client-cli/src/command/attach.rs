@@ -43,7 +43,7 @@ pub(super) async fn run(args: &AttachArgs, app: &App) -> Result<Exit, Failure> {
     let signals = Signals::new()
         .map_err(|error| Failure::new(Exit::Failed, "cannot listen for signals").because(error))?;
     let cursor =
-        app.keeps_place().then(|| ReadCursor::new(&client, &session_id, &app.identity.client_id));
+        app.keeps_place().then(|| ReadCursor::new(&client, &session_id, &app.identity().client_id));
     let stream = app.attach(&client, &session_id, position);
     let transcript = Transcript::default();
     let mut watch = Watch { app, view: view(app), transcript, signals, cursor };
@@ -63,7 +63,7 @@ fn view(app: &App) -> View {
         (_, false) => Mode::Raw,
     };
     let look = Look { width: Size::detect().text_width(), colored: app.output.colored() };
-    View::new(Canvas::new(mode, look), &app.identity.client_id, app.config.show_reasoning)
+    View::new(Canvas::new(mode, look), &app.identity().client_id, app.config().show_reasoning)
         .watching()
 }
 

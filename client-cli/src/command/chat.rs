@@ -46,7 +46,7 @@ pub(super) async fn run(args: &ChatArgs, app: &App) -> Result<Exit, Failure> {
         }
     }
     let chosen = which::choose(&client, app.author(), &args.which, &args.wishes).await?;
-    if !scripted && let Err(error) = ensure_private_dir(&app.paths.state_dir) {
+    if !scripted && let Err(error) = ensure_private_dir(&app.paths().state_dir) {
         app.output.note(&format!("warning: no history is kept: {error}"));
     }
     let conversation = Box::pin(Conversation::open(app, client, &chosen, script, args.yes)).await?;

@@ -38,7 +38,7 @@ pub(super) async fn run(args: &ConfigArgs, app: &App) -> Result<Exit, Failure> {
     };
     let mut command = tokio::process::Command::new(&program);
     command.args(["config", action]).stdin(Stdio::inherit());
-    if let Some(home) = app.paths.home() {
+    if let Some(home) = app.paths().home() {
         command.env("AGENTD_HOME", home);
     }
     let ended = command.status().await.map_err(|error| {

@@ -6,6 +6,7 @@ pub(crate) mod layers;
 pub(crate) mod pins;
 pub(crate) mod servers;
 
+use agentd_shared::RemoteArgs;
 use clap::{Args, Subcommand};
 
 use self::compact::CompactArgs;
@@ -13,7 +14,6 @@ use self::expand::ExpandArgs;
 use self::pins::{PinArgs, UnpinArgs};
 use self::servers::ServersCommand;
 use crate::app::App;
-use crate::cli::RemoteArgs;
 use crate::exit::{Exit, Failure};
 
 /// Options of `context`.

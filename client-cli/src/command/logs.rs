@@ -112,7 +112,7 @@ pub(super) async fn run(args: &LogsArgs, app: &App) -> Result<Exit, Failure> {
 
 /// The daemon that runs. Its last words are in a file when none does.
 async fn running(app: &App) -> Result<Client, Failure> {
-    let file = app.paths.log_file();
+    let file = app.paths().log_file();
     app.running_client().await.map_err(|failure| {
         if file.exists() {
             failure.hint(format!("what the last one logged may be in {}", file.display()))

@@ -303,7 +303,7 @@ impl Wait<'_> {
             }
             return Ok(());
         }
-        if let Some(line) = lines::notes(event, &self.app.identity.client_id) {
+        if let Some(line) = lines::notes(event, &self.app.identity().client_id) {
             output.raw(answer.end_line())?;
             output.dim_note(&line);
         }

@@ -90,12 +90,12 @@ fn tell(app: &App, line: &str) {
 
 /// The directory above `systemd/user` for this user's own units.
 fn user_config_dir(app: &App) -> Result<PathBuf, Failure> {
-    if app.paths.home().is_some() {
+    if app.paths().home().is_some() {
         return Err(Failure::new(Exit::Usage, "a service uses the usual folders of its user")
             .because("--home or AGENTD_HOME names another")
             .hint("unset it, or run that daemon by a unit of your own"));
     }
-    match app.paths.config_dir.parent() {
+    match app.paths().config_dir.parent() {
         Some(dir) => Ok(dir.to_owned()),
         None => Err(Failure::new(Exit::Usage, "there is no folder for the user's units")),
     }

@@ -33,7 +33,7 @@ pub(super) async fn run(app: &App) -> Result<Exit, Failure> {
     if tokio::time::timeout(PATIENCE, gone(pid)).await.is_err() {
         return Err(Failure::new(Exit::Failed, format!("the daemon (pid {pid}) is still there"))
             .because(format!("it did not end within {} s", PATIENCE.as_secs()))
-            .hint(format!("look at {}", app.paths.log_file().display())));
+            .hint(format!("look at {}", app.paths().log_file().display())));
     }
     app.output.note(&format!("the daemon (pid {pid}) has stopped"));
     Ok(Exit::Ok)
@@ -49,9 +49,9 @@ async fn listening(app: &App) -> Result<Option<Client>, Failure> {
         if let Some(client) = app.try_running_client().await? {
             return Ok(Some(client));
         }
-        let Some(holder) = app.data_dir_holder() else { return Ok(None) };
+        let Some(holder) = app.connector().data_dir_holder() else { return Ok(None) };
         if Instant::now() >= give_up {
-            return Err(app.holder_failure(holder));
+            return Err(app.connector().held(holder).into());
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }

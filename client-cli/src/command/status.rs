@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use agentd_proto::v1;
-use agentd_shared::Client;
 use agentd_shared::client_ids::now_ms;
 use agentd_shared::text::{human_bytes, human_duration};
+use agentd_shared::{Client, Server};
 use anstyle::Style;
 
 use super::usage;
@@ -15,7 +15,6 @@ use crate::cli::JsonArgs;
 use crate::exit::{Exit, Failure};
 use crate::json::{StatusView, UsageRowView};
 use crate::markdown::{Look, prefixed_rows};
-use crate::server::Server;
 
 /// Shows how the daemon is.
 pub(super) async fn run(args: &JsonArgs, app: &App) -> Result<Exit, Failure> {

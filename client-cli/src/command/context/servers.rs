@@ -1,14 +1,13 @@
 //! `agentctl context add|use|list|show|remove`: names for daemons on other machines. No daemon is asked.
 
-use agentd_shared::{Context, Contexts};
+use agentd_shared::{Context, Contexts, RemoteArgs};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::app::App;
-use crate::cli::{JsonArgs, RemoteArgs};
+use crate::cli::JsonArgs;
 use crate::exit::{Exit, Failure};
-use crate::server::{context_of, contexts_failure, load};
 
 /// Commands about named servers.
 #[derive(Debug, Subcommand)]
@@ -59,12 +58,12 @@ pub(crate) fn run(
     remote: &RemoteArgs,
     app: &App,
 ) -> Result<Exit, Failure> {
-    let mut contexts = load(&app.paths)?;
+    let mut contexts = Contexts::load(&app.paths().contexts_file())?;
     match command {
         ServersCommand::Add(args) => {
-            let context = context_of(remote)?;
+            let context = Context::of_args(remote)?;
             let has_token = context.token.is_some() || context.token_file.is_some();
-            contexts.add(&args.name, context).map_err(|error| contexts_failure(&error))?;
+            contexts.add(&args.name, context)?;
             save(&contexts, app)?;
             app.output.note(&format!("added; `agentctl context use {}` uses it", args.name));
             if !has_token {
@@ -72,7 +71,7 @@ pub(crate) fn run(
             }
         }
         ServersCommand::Use(args) => {
-            contexts.select(&args.name).map_err(|error| contexts_failure(&error))?;
+            contexts.select(&args.name)?;
             save(&contexts, app)?;
             let what = match contexts.current() {
                 Some(name) => format!("{name}, {}", get(&contexts, name)?.server),
@@ -82,7 +81,7 @@ pub(crate) fn run(
         }
         ServersCommand::Remove(args) => {
             let was_current = contexts.current() == Some(args.name.as_str());
-            contexts.remove(&args.name).map_err(|error| contexts_failure(&error))?;
+            contexts.remove(&args.name)?;
             save(&contexts, app)?;
             if was_current {
                 app.output.note("commands now use the daemon on this machine");
@@ -122,11 +121,11 @@ pub(crate) fn run(
 }
 
 fn save(contexts: &Contexts, app: &App) -> Result<(), Failure> {
-    contexts.save(&app.paths.contexts_file()).map_err(|error| contexts_failure(&error))
+    Ok(contexts.save(&app.paths().contexts_file())?)
 }
 
 fn get<'a>(contexts: &'a Contexts, name: &str) -> Result<&'a Context, Failure> {
-    contexts.get(name).map_err(|error| contexts_failure(&error))
+    Ok(contexts.get(name)?)
 }
 
 /// A context without its token.
