@@ -24,7 +24,8 @@ pub enum TextKind {
 /// Vectors of texts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Embedded {
-    /// One for each text, in their order: all as long, of finite numbers, each of length 1.
+    /// One for each text, in their order: all as long, of finite numbers, each of length 1, or of zeros
+    /// where the model knows nothing of the text.
     pub vectors: Vec<Vec<f32>>,
     /// What the provider counted, or our estimate, marked as such.
     pub usage: Usage,
@@ -45,12 +46,13 @@ pub trait Embedder: Debug + Send + Sync + 'static {
     /// Makes the vectors of texts, in as many requests as it takes.
     ///
     /// # Errors
-    /// See [`LlmError`]. An answer that is not one vector for each text, all as long and none zero,
-    /// is a [`LlmError::Protocol`]. Blank texts and those above [`MAX_TEXT_BYTES`] are
+    /// See [`LlmError`]. An answer that is not one vector for each text, all as long, is a
+    /// [`LlmError::Protocol`]. Blank texts and those above [`MAX_TEXT_BYTES`] are
     /// [`LlmError::Invalid`].
     ///
     /// # Cancel safety
-    /// Dropping the future ends the request that is under way.
+    /// Dropping the future ends the request that is under way; what is being computed here is computed
+    /// to its end, which takes milliseconds.
     async fn embed(&self, texts: &[String], kind: TextKind) -> Result<Embedded, LlmError>;
 }
 

@@ -9,7 +9,7 @@
 //! then an API: `open_ai` (Chat Completions), `anthropic` (Messages) or `responses` (OpenAI Responses),
 //! each with `request` out and `answer` in, and `offline`. `catalogue` says what models can do, `price`
 //! what they cost, and `layers` is what happens to a request on its way to a provider. `embedder` is the port
-//! of models that make vectors of texts.
+//! of models that make vectors of texts, and `static_model` one that does it on this machine.
 
 mod anthropic;
 mod catalogue;
@@ -29,6 +29,8 @@ mod probe_local;
 mod provider;
 mod responses;
 mod schema;
+#[cfg(feature = "local-embeddings")]
+mod static_model;
 mod stream;
 mod tokens;
 pub mod well_formed;
@@ -55,5 +57,7 @@ pub use provider::{
 };
 pub use responses::{OpenAiResponses, ResponsesOptions};
 pub use secrecy::SecretString as Secret;
+#[cfg(feature = "local-embeddings")]
+pub use static_model::{StaticEmbeddings, StaticModelError, StaticOptions};
 pub use tokens::{estimate_message_tokens, estimate_tokens};
 pub use well_formed::{Capabilities, WellFormed};

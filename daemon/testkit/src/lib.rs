@@ -6,6 +6,8 @@
 //! own their tasks and processes: dropping one ends them.
 
 mod llm_server;
+mod meaning;
+mod static_model;
 
 #[cfg(feature = "daemon")]
 mod clock;
@@ -27,6 +29,7 @@ mod pty;
 mod tools;
 
 pub use llm_server::{Api, ChaosRates, Gate, LlmServer, Pace, RecordedRequest, Reply};
+pub use static_model::StaticModelFiles;
 
 #[cfg(feature = "daemon")]
 pub use clock::{FakeClock, SeqIds};

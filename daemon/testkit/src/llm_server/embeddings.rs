@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::render::json_body;
 use super::script::Rendered;
 use super::{RecordedRequest, Reply};
+use crate::meaning::signs;
 
 /// Numbers of a vector unless a test says otherwise.
 const DIMENSIONS: usize = 64;
@@ -65,21 +66,12 @@ impl Embeddings {
         for word in text.split(|char: char| !char.is_alphanumeric()).filter(|it| !it.is_empty()) {
             let word = word.to_lowercase();
             let meaning = self.meanings.get(&word).unwrap_or(&word);
-            let mut hash = fnv(meaning.as_bytes());
-            for number in &mut vector {
-                hash = hash.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                *number += if hash >> 63 == 0 { 1.0 } else { -1.0 };
+            for (number, sign) in vector.iter_mut().zip(signs(meaning)) {
+                *number += sign;
             }
         }
         vector
     }
-}
-
-/// FNV-1a (Fowler, Noll, Vo).
-fn fnv(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }
 
 #[cfg(test)]
