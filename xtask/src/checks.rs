@@ -21,7 +21,7 @@ pub(crate) fn all() -> Vec<Step> {
     vec![
         formatting(),
         clippy(),
-        clippy_of_otel(),
+        clippy_of_features(),
         documentation(),
         dependencies(),
         tidy(),
@@ -29,7 +29,7 @@ pub(crate) fn all() -> Vec<Step> {
         doctests(),
         service(),
         escape_suite(),
-        tests_of_otel(),
+        tests_of_features(),
         tests,
     ]
 }
@@ -72,27 +72,31 @@ fn clippy() -> Step {
     Step::run("clippy", cargo(&arguments))
 }
 
-/// The feature `otel` of `agentd`, which no other step builds. It changes how tonic is built, so that
-/// what stands on that is built again.
-fn clippy_of_otel() -> Step {
-    let arguments = ["clippy", "--package", "agentd", "--features", "otel", "--all-targets"];
-    let mut command = cargo(&arguments);
-    command.args(["--", "-D", "warnings"]);
-    Step::run("clippy (otel)", command)
+/// Features of `agentd` that no other step builds: traces, and a model of vectors in a directory. They are
+/// built together, once, because `otel` changes how tonic is built, and all that stands on that.
+const FEATURES: &str = "agentd/otel,agentd/local-embeddings";
+const WITH_FEATURES: [&str; 6] =
+    ["--package", "agentd", "--package", "agentd-llm", "--features", FEATURES];
+
+fn clippy_of_features() -> Step {
+    let mut command = cargo(&["clippy"]);
+    command.args(WITH_FEATURES).args(["--all-targets", "--", "-D", "warnings"]);
+    Step::run("clippy (features)", command)
 }
 
-/// What the feature adds; the rest is tested without it.
-fn tests_of_otel() -> Step {
-    let build = ["--package", "agentd", "--features", "otel", "--lib", "--test", "otel"];
+/// What the features add; the rest is tested without them.
+fn tests_of_features() -> Step {
     let mut command = if has_cargo_command("nextest") {
         let mut command = cargo(&["nextest", "run", "--no-fail-fast"]);
-        command.args(["-E", "test(/^traces::/) | binary(otel)"]);
+        let added = "test(/^traces::/) | test(/^static_model::/) | test(/^config::embeddings::/) \
+                     | binary(otel) | binary(local_embeddings)";
+        command.args(["-E", added]);
         command
     } else {
         cargo(&["test", "--no-fail-fast"])
     };
-    command.args(build);
-    Step::run("tests (otel)", command)
+    command.args(WITH_FEATURES).args(["--lib", "--test", "otel", "--test", "local_embeddings"]);
+    Step::run("tests (features)", command)
 }
 
 fn documentation() -> Step {

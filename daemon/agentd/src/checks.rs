@@ -92,7 +92,8 @@ pub(crate) async fn run(subject: &Subject<'_>, ask: bool) -> Vec<Check> {
     checks.push(machine::socket(subject));
     checks.push(machine::disk(subject).await);
     checks.push(machine::clock(subject).await);
-    checks.push(memory::check(subject.memories, ask).await);
+    let provider = subject.models.embedding_provider();
+    checks.push(memory::check(subject.memories, provider, ask).await);
     checks.push(turns::turns(&subject.engine.slow_turns()));
     checks.push(surroundings::service(&subject.control.facts().supervision));
     checks.push(surroundings::remote(subject));

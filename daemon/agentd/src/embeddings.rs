@@ -21,6 +21,11 @@ impl Embedding {
     /// this is dropped is whole or has not happened.
     pub(crate) async fn run(self) {
         let Self { memories, models, config } = self;
+        if let Some(meanwhile) = models.embeddings_meanwhile()
+            && let Err(error) = memories.embed_with(meanwhile).await
+        {
+            tracing::warn!(%error, "memories could not be read before their vectors");
+        }
         memories.keep_embedded_with(config, || models.embeddings()).await;
     }
 }

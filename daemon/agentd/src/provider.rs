@@ -9,6 +9,7 @@ mod key_variable;
 mod learned;
 mod left_alone;
 mod list;
+mod local_embedder;
 mod preset;
 mod report;
 mod stack;
@@ -54,6 +55,8 @@ pub struct Models {
     left_alone: LeftAlone,
     /// Who is told of every request.
     watcher: Option<Arc<dyn Meter>>,
+    #[cfg(feature = "local-embeddings")]
+    last_read: local_embedder::LastRead,
 }
 
 impl Models {
@@ -69,7 +72,18 @@ impl Models {
         let learned = Arc::new(Learned::open(learned_file, Arc::new(SystemClock)));
         let endpoints = Endpoints::default();
         let (found, left_alone) = (Mutex::default(), LeftAlone::default());
-        Self { config, env, offline, endpoints, found, learned, left_alone, watcher: None }
+        Self {
+            config,
+            env,
+            offline,
+            endpoints,
+            found,
+            learned,
+            left_alone,
+            watcher: None,
+            #[cfg(feature = "local-embeddings")]
+            last_read: local_embedder::LastRead::default(),
+        }
     }
 
     /// Tells `watcher` of every request.

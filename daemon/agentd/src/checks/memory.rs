@@ -4,11 +4,12 @@ use agentd_domain::MemoryStatus;
 use agentd_memory::{Counts, EmbeddingState, Memories};
 
 use super::Check;
+use crate::config::EmbeddingProvider;
 
 const NAME: &str = "memory";
 
 /// The model that makes vectors is asked only when `ask` says so.
-pub(super) async fn check(memories: &Memories, ask: bool) -> Check {
+pub(super) async fn check(memories: &Memories, provider: EmbeddingProvider, ask: bool) -> Check {
     if ask {
         memories.try_embeddings().await;
     }
@@ -17,7 +18,7 @@ pub(super) async fn check(memories: &Memories, ask: bool) -> Check {
         Err(error) => Err(error),
     };
     match found {
-        Ok((counts, state)) => told(&counts, &state),
+        Ok((counts, state)) => told(&counts, &state, provider),
         Err(error) => Check::fail(
             NAME,
             format!("memories cannot be read: {error}"),
@@ -26,7 +27,7 @@ pub(super) async fn check(memories: &Memories, ask: bool) -> Check {
     }
 }
 
-fn told(counts: &Counts, state: &EmbeddingState) -> Check {
+fn told(counts: &Counts, state: &EmbeddingState, provider: EmbeddingProvider) -> Check {
     let of = |status: MemoryStatus| {
         let tiers = counts.by_status.iter().find(|(name, _tiers)| *name == status.name());
         tiers.map_or(0, |(_name, tiers)| tiers.iter().sum::<usize>())
@@ -40,10 +41,18 @@ fn told(counts: &Counts, state: &EmbeddingState) -> Check {
     let waits = if waiting == 1 { "waits" } else { "wait" };
     let search = search(state);
     let detail = format!("{held}, {waiting} {waits} for confirmation; the search is {search}");
+    let is_local = provider == EmbeddingProvider::Local;
     let remedy = match state {
+        EmbeddingState::Unusable { .. } if is_local => {
+            "mend what stands in memory.embeddings.directory, then `agentctl reload`; or unset it and \
+             memory.embeddings.provider"
+        }
         EmbeddingState::Unusable { .. } => {
             "mend [roles.embedding] and its endpoint, then `agentctl reload`; or set \
              memory.embeddings.provider to \"none\""
+        }
+        EmbeddingState::Model { failure: Some(_), .. } if is_local => {
+            "put another model into memory.embeddings.directory, then `agentctl reload`"
         }
         EmbeddingState::Model { failure: Some(_), .. } => {
             "see that the server of roles.embedding runs and has the model; it is asked again by itself"
@@ -93,12 +102,12 @@ mod tests {
 
     #[test]
     fn it_says_how_memories_are_found_and_what_waits() {
-        let check = told(&Counts::default(), &EmbeddingState::Off);
+        let check = told(&Counts::default(), &EmbeddingState::Off, EmbeddingProvider::None);
         let expect = "nothing is remembered yet, 0 wait for confirmation; the search is by words alone, \
                       no embeddings are configured";
         assert_eq!((check.outcome, check.detail.as_str()), (Outcome::Ok, expect));
         let by_status = vec![("active", [0, 1, 2, 0]), ("quarantined", [0, 0, 1, 0])];
-        let check = told(&Counts { by_status }, &EmbeddingState::Off);
+        let check = told(&Counts { by_status }, &EmbeddingState::Off, EmbeddingProvider::None);
         assert_eq!(check.outcome, Outcome::Warn);
         assert!(check.detail.starts_with("3 memories, 1 waits for confirmation"), "{check:?}");
         assert!(check.remedy.contains("memory confirm"));
@@ -115,19 +124,30 @@ mod tests {
             missed: 0,
             failure: failure.map(str::to_owned),
         };
-        let check = told(&Counts::default(), &state(None));
+        let endpoint = EmbeddingProvider::Endpoint;
+        let check = told(&Counts::default(), &state(None), endpoint);
         assert_eq!(check.outcome, Outcome::Ok);
         assert!(
             check.detail.ends_with("by words and embeddings of e5, 3 of 5 embedded"),
             "{check:?}"
         );
-        let check = told(&Counts::default(), &state(Some("connection refused")));
+        let check = told(&Counts::default(), &state(Some("connection refused")), endpoint);
         assert_eq!(check.outcome, Outcome::Warn);
         let end = "; http://127.0.0.1:9/v1 does not answer now: connection refused";
         assert!(check.detail.ends_with(end), "{check:?}");
         let unusable =
             EmbeddingState::Unusable { model: "e5".to_owned(), why: "no key".to_owned() };
-        let check = told(&Counts::default(), &unusable);
+        let check = told(&Counts::default(), &unusable, endpoint);
         assert!(check.remedy.contains("roles.embedding") && check.detail.ends_with("no key"));
+        // A model in a directory has no server.
+        for state in [unusable, state(Some("it is no model for texts"))] {
+            let check = told(&Counts::default(), &state, EmbeddingProvider::Local);
+            let (outcome, remedy) = (check.outcome, check.remedy);
+            assert_eq!(outcome, Outcome::Warn);
+            assert!(
+                remedy.contains("memory.embeddings.directory, then `agentctl reload`"),
+                "{remedy}"
+            );
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! `[memory.embeddings]`: what a model makes of memories, so that they are found by what they mean.
 
+use std::path::Path;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -11,14 +12,22 @@ use super::{Config, ProviderKind};
 /// Most bytes of a prefix.
 const MAX_PREFIX: usize = 1_000;
 
-/// `[memory.embeddings]`: what a model makes of memories. Its endpoint and name are those of
-/// `[roles.embedding]`.
+/// What a build without the feature says of a model in a directory.
+const WITHOUT_FEATURE: &str = "is \"local\", and this agentd was built without the feature local-embeddings; \
+     build it with `cargo build --release --package agentd --features local-embeddings`, or set \"none\" \
+     or \"endpoint\" and unset memory.embeddings.directory";
+
+/// `[memory.embeddings]`: what a model makes of memories. The name of one behind an endpoint, and its
+/// endpoint, are those of `[roles.embedding]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EmbeddingSettings {
     /// Where vectors come from.
     pub provider: EmbeddingProvider,
-    /// Length of vectors that an endpoint is asked for; 0: the model's own.
+    /// Of a model on this machine, with `tokenizer.json` and `model.safetensors`; empty: there is none.
+    pub directory: String,
+    /// Length of vectors: what an endpoint is asked for, and what those of a directory must have; 0: the
+    /// model's own.
     pub dimensions: u32,
     /// Put before what is looked for.
     pub query_prefix: String,
@@ -39,12 +48,26 @@ pub enum EmbeddingProvider {
     None,
     /// The endpoint of the role, over OpenAI's API.
     Endpoint,
+    /// A model in a directory, in builds with the feature `local-embeddings`.
+    Local,
+}
+
+impl EmbeddingProvider {
+    /// As it is written in the configuration.
+    fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Endpoint => "endpoint",
+            Self::Local => "local",
+        }
+    }
 }
 
 impl Default for EmbeddingSettings {
     fn default() -> Self {
         Self {
             provider: EmbeddingProvider::None,
+            directory: String::new(),
             dimensions: 0,
             query_prefix: String::new(),
             document_prefix: String::new(),
@@ -58,7 +81,8 @@ impl EmbeddingSettings {
     /// Checks ranges that types do not express.
     pub(super) fn check(&self) -> Result<(), BadValue> {
         let Self {
-            provider: _,
+            provider,
+            directory,
             dimensions,
             query_prefix,
             document_prefix,
@@ -78,7 +102,7 @@ impl EmbeddingSettings {
                 return Err(BadValue::new(key.to_owned(), problem));
             }
         }
-        Ok(())
+        check_directory(*provider, directory)
     }
 
     /// Longest that a turn or a search waits for the vector of what was said.
@@ -87,7 +111,48 @@ impl EmbeddingSettings {
     }
 }
 
+/// Checks that a directory is named for a model that is to come from one, and for no other.
+fn check_directory(provider: EmbeddingProvider, directory: &str) -> Result<(), BadValue> {
+    let bad = |key: &str, problem: String| {
+        Err(BadValue::new(format!("memory.embeddings.{key}"), problem))
+    };
+    if provider != EmbeddingProvider::Local {
+        if directory.is_empty() {
+            return Ok(());
+        }
+        let provider = provider.name();
+        let problem = format!(
+            "names a model on this machine, and memory.embeddings.provider is \"{provider}\"; set the \
+             provider to \"local\", or unset the directory"
+        );
+        return bad("directory", problem);
+    }
+    if cfg!(not(feature = "local-embeddings")) {
+        return bad("provider", WITHOUT_FEATURE.to_owned());
+    }
+    if directory.is_empty() {
+        let problem = "is empty, and memory.embeddings.provider is \"local\"; name the directory of a \
+                       static model, with tokenizer.json and model.safetensors";
+        return bad("directory", problem.to_owned());
+    }
+    if !Path::new(directory).is_absolute() {
+        let problem = format!("'{directory}' does not begin with /; name the whole path");
+        return bad("directory", problem);
+    }
+    Ok(())
+}
+
 impl Config {
+    /// What the model that makes vectors is called here, for people.
+    pub(crate) fn embedding_model(&self) -> String {
+        match self.memory.embeddings.provider {
+            EmbeddingProvider::Local => self.memory.embeddings.directory.clone(),
+            EmbeddingProvider::None | EmbeddingProvider::Endpoint => {
+                self.roles.embedding.model.clone()
+            }
+        }
+    }
+
     /// Checks that who makes vectors is named.
     pub(super) fn check_embeddings(&self) -> Result<(), BadValue> {
         if self.memory.embeddings.provider != EmbeddingProvider::Endpoint {
@@ -125,6 +190,43 @@ mod tests {
         refused("query_timeout_ms", |it| it.query_timeout_ms = 1);
         refused("merge_similarity", |it| it.merge_similarity = 0.1);
         refused("document_prefix", |it| it.document_prefix = "x".repeat(2_000));
+    }
+
+    #[test]
+    fn a_directory_is_for_a_local_model_and_for_no_endpoint() {
+        use EmbeddingProvider::{Endpoint, Local, None};
+
+        let refused = |provider, directory: &str, key: &str, parts: &[&str]| {
+            let directory = directory.to_owned();
+            let settings =
+                EmbeddingSettings { provider, directory, ..EmbeddingSettings::default() };
+            let bad = settings.check().expect_err(key);
+            assert_eq!(bad.key, format!("memory.embeddings.{key}"));
+            for part in parts {
+                assert!(bad.problem.contains(part), "{part}: {}", bad.problem);
+            }
+        };
+        let both = ["memory.embeddings.provider is \"endpoint\"", "set the provider to \"local\""];
+        refused(Endpoint, "/models/potion", "directory", &both);
+        refused(None, "/models/potion", "directory", &["is \"none\"", "unset the directory"]);
+        if cfg!(feature = "local-embeddings") {
+            refused(Local, "", "directory", &["is empty", "tokenizer.json"]);
+            refused(Local, "models/potion", "directory", &["'models/potion'", "the whole path"]);
+        } else {
+            let how = "cargo build --release --package agentd --features local-embeddings";
+            let parts = [how, "without the feature local-embeddings"];
+            refused(Local, "/models/potion", "provider", &parts);
+        }
+    }
+
+    #[test]
+    fn providers_are_named_as_they_are_written() {
+        use EmbeddingProvider::{Endpoint, Local, None};
+        for provider in [None, Endpoint, Local] {
+            let text = format!("memory.embeddings.provider = \"{}\"", provider.name());
+            let config: Config = toml::from_str(&text).expect("a configuration");
+            assert_eq!(config.memory.embeddings.provider, provider);
+        }
     }
 
     #[test]

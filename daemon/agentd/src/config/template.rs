@@ -179,7 +179,9 @@ pub const TEMPLATE: &str = r#"# agentd and its clients. Every key may be left ou
 #max_bytes = 8192
 
 [memory.embeddings]       # so that memories are found by what they mean, too; off: by their words alone
-#provider = "none"        # endpoint: the model of roles.embedding, over OpenAI's API (/embeddings)
+#provider = "none"        # endpoint: the model of roles.embedding, over OpenAI's API (/embeddings);
+#                         # local: a static model on this machine, in builds with the feature local-embeddings
+#directory = ""           # of a local model: a whole path, with tokenizer.json and model.safetensors
 #dimensions = 0           # of vectors; 0: the model's own
 #query_prefix = ""        # some models want one; those of the e5 family "query: " and "passage: "
 #document_prefix = ""

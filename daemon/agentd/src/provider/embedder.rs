@@ -1,4 +1,4 @@
-//! The model that makes vectors: the one of the role, at its endpoint.
+//! The model that makes vectors: the one of the role, at its endpoint, or one in a directory.
 
 use std::sync::Arc;
 
@@ -12,22 +12,38 @@ use super::{Models, first_of, preset, stack};
 use crate::config::{Config, EmbeddingProvider, EmbeddingSettings, ProviderKind};
 
 impl Models {
-    /// What makes vectors of memories by the present configuration. Nothing is connected yet.
-    pub(crate) fn embeddings(&self) -> Embeddings {
+    /// What makes vectors of memories by the present configuration. Nothing is connected yet; a model in
+    /// a directory is read.
+    pub(crate) async fn embeddings(&self) -> Embeddings {
         let config = self.config.borrow().clone();
         let settings = &config.memory.embeddings;
         let found = match settings.provider {
             EmbeddingProvider::None => return Embeddings::Off,
-            EmbeddingProvider::Endpoint => self.embedder(&config, settings),
+            EmbeddingProvider::Endpoint => {
+                self.embedder(&config, settings).map_err(|error| error.to_string())
+            }
+            EmbeddingProvider::Local => self.local_embedder(settings).await,
         };
         match found {
             Ok(embedder) => Embeddings::Model { embedder, query_timeout: settings.query_timeout() },
-            Err(error) => {
-                tracing::warn!(%error, "the model that makes vectors cannot be used");
-                let model = config.roles.of(Role::Embedding).model.clone();
-                Embeddings::Unusable { model, why: error.to_string() }
+            Err(why) => {
+                tracing::warn!(why, "the model that makes vectors cannot be used");
+                Embeddings::Unusable { model: config.embedding_model(), why }
             }
         }
+    }
+
+    /// What can be said of vectors before a model that takes its time is there; none when none does.
+    pub(crate) fn embeddings_meanwhile(&self) -> Option<Embeddings> {
+        let config = self.config.borrow();
+        let is_read_first = config.memory.embeddings.provider == EmbeddingProvider::Local;
+        let why = "it is being read from its directory".to_owned();
+        is_read_first.then(|| Embeddings::Unusable { model: config.embedding_model(), why })
+    }
+
+    /// Where vectors are to come from.
+    pub(crate) fn embedding_provider(&self) -> EmbeddingProvider {
+        self.config.borrow().memory.embeddings.provider
     }
 
     fn embedder(
@@ -85,23 +101,23 @@ mod tests {
     use super::*;
     use crate::environment::Environment;
 
-    fn embeddings(config: &str, env: &[(&str, &str)]) -> Embeddings {
+    async fn embeddings(config: &str, env: &[(&str, &str)]) -> Embeddings {
         let config: Config = toml::from_str(config).expect("a configuration");
         let env: Environment =
             env.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
         let (_sender, config) = watch::channel(config);
-        Models::new(config, env, String::new(), None).embeddings()
+        Models::new(config, env, String::new(), None).embeddings().await
     }
 
-    #[test]
-    fn the_role_s_model_at_its_endpoint_makes_the_vectors() {
-        assert!(matches!(embeddings("", &[]), Embeddings::Off));
+    #[tokio::test]
+    async fn the_role_s_model_at_its_endpoint_makes_the_vectors() {
+        assert!(matches!(embeddings("", &[]).await, Embeddings::Off));
         let config = r#"
             memory.embeddings = { provider = "endpoint", document_prefix = "passage: " }
             roles.embedding = { endpoint = "near", model = "e5" }
             endpoints.near = { base_url = "http://127.0.0.1:9/v1/" }
         "#;
-        let Embeddings::Model { embedder, query_timeout } = embeddings(config, &[]) else {
+        let Embeddings::Model { embedder, query_timeout } = embeddings(config, &[]).await else {
             panic!("there is a model")
         };
         assert_eq!((embedder.model(), embedder.place()), ("e5", "http://127.0.0.1:9/v1"));
@@ -109,20 +125,24 @@ mod tests {
         assert_eq!(query_timeout.as_millis(), 500);
     }
 
-    #[test]
-    fn what_cannot_be_used_says_why() {
-        let check = |config: &str, part: &str| {
+    #[tokio::test]
+    async fn what_cannot_be_used_says_why() {
+        let check = async |config: &str, part: &str| {
             let config = format!("memory.embeddings.provider = \"endpoint\"\n{config}");
-            match embeddings(&config, &[]) {
-                Embeddings::Unusable { why, .. } => assert!(why.contains(part), "{why}"),
+            match embeddings(&config, &[]).await {
+                Embeddings::Unusable { model, why } => {
+                    assert_eq!(model, "e5");
+                    assert!(why.contains(part), "{why}");
+                }
                 other => panic!("{other:?}"),
             }
         };
-        check("roles.embedding.model = \"e5\"", "no API for vectors");
+        check("roles.embedding.model = \"e5\"", "no API for vectors").await;
         check(
             "roles.embedding.model = \"e5\"\nprovider.kind = \"openai\"",
             "set OPENAI_API_KEY or provider.api_key_file",
-        );
+        )
+        .await;
     }
 
     #[tokio::test]
@@ -135,7 +155,7 @@ mod tests {
             llm.base_url()
         );
         let Embeddings::Model { embedder, .. } =
-            embeddings(&config, &[("OPENAI_API_KEY", "sk-of-another-host")])
+            embeddings(&config, &[("OPENAI_API_KEY", "sk-of-another-host")]).await
         else {
             panic!("there is a model")
         };

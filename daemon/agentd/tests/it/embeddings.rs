@@ -180,3 +180,35 @@ async fn another_model_is_taken_at_a_reload_and_makes_all_vectors_anew() {
     assert!(find(&client, QUESTION).await.is_empty());
     daemon.stop().await;
 }
+
+/// Builds with the feature read it: see the tests in `tests/local_embeddings`.
+#[cfg(not(feature = "local-embeddings"))]
+#[tokio::test]
+async fn a_model_in_a_directory_that_this_build_cannot_read_is_refused_with_the_way_to_build_one() {
+    let how = "cargo build --release --package agentd --features local-embeddings";
+    let refused = Daemon::builder()
+        .set("memory.embeddings.provider", "local")
+        .set("memory.embeddings.directory", "/models/potion")
+        .try_start()
+        .await
+        .unwrap_err();
+    let told = refused.to_string();
+    assert!(told.contains("memory.embeddings.provider") && told.contains(how), "{told}");
+    // One that runs goes on with what it had, and the doctor says why.
+    let llm = server().await;
+    let mut daemon = daemon(&llm, &llm).await;
+    let client = daemon.client().await;
+    daemon.home_mut().set("memory.embeddings.provider", "local");
+    daemon.home_mut().set("memory.embeddings.directory", "/models/potion");
+    daemon.home().write_config();
+    let request = v1::ReloadConfigRequest {};
+    let refused = client.admin().reload_config(request).await.unwrap_err();
+    assert!(refused.message().contains(how), "{refused:?}");
+    wait_for(&client, "hybrid: by words and embeddings of e5").await;
+    let request = v1::RunChecksRequest { offline: true };
+    let checks = client.diagnostics().run_checks(request).await.unwrap().into_inner().checks;
+    let check = checks.into_iter().find(|check| check.name == "config").unwrap();
+    assert_eq!(check.outcome(), v1::CheckOutcome::Fail);
+    assert!(check.detail.contains(how), "{check:?}");
+    daemon.stop().await;
+}

@@ -133,16 +133,17 @@ impl Memories {
         }
     }
 
-    /// The same with the model that `choose` names, which is asked again whenever `config` changes.
-    pub async fn keep_embedded_with<C>(
+    /// The same with the model that `choose` names, which is asked again whenever `config` changes. What
+    /// takes long to name is waited for, and the model before it goes on meanwhile.
+    pub async fn keep_embedded_with<C, F: Future<Output = Embeddings>>(
         &self,
         mut config: watch::Receiver<C>,
-        choose: impl Fn() -> Embeddings,
+        choose: impl Fn() -> F,
     ) {
         let following = async {
             loop {
                 config.borrow_and_update();
-                if let Err(error) = self.embed_with(choose()).await {
+                if let Err(error) = self.embed_with(choose().await).await {
                     tracing::warn!(%error, "vectors of memories could not be read; they are made anew");
                 }
                 if config.changed().await.is_err() {

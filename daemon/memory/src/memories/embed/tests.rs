@@ -381,7 +381,10 @@ async fn another_configuration_while_a_vector_waits_to_be_written_stops_nobody()
     let (memories, embedder) = (world.memories.clone(), Arc::clone(&model));
     world.background.spawn(async move {
         let query_timeout = Duration::from_millis(500);
-        let choose = || Embeddings::Model { embedder: Arc::clone(&embedder) as _, query_timeout };
+        let choose = || {
+            let embedder = Arc::clone(&embedder) as _;
+            std::future::ready(Embeddings::Model { embedder, query_timeout })
+        };
         memories.keep_embedded_with(seen, choose).await;
     });
     settle().await;
