@@ -49,6 +49,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("agentd-proto", &[]),
     ("agentd-shared", &["agentd-proto"]),
     ("agentctl", &["agentd-proto", "agentd-shared"]),
+    ("agent-tui", &["agentd-proto", "agentd-shared"]),
     (
         TESTKIT,
         &[

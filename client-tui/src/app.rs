@@ -1,0 +1,205 @@
+//! The loop: it waits for the terminal, the daemon and signals, lets the state decide, and does what
+//! follows.
+//!
+//! It draws at most sixty times a second: whatever came in between is drawn at once.
+
+use std::io;
+use std::process::{Command as Process, Stdio};
+use std::time::Duration;
+
+use crossterm::event::EventStream;
+use futures_util::StreamExt as _;
+use tokio::time::Instant;
+
+use crate::conn::Conn;
+use crate::input::Input;
+use crate::state::{Effect, State, Tone};
+use crate::terminal::{self, Screen, Signals, TerminalGuard};
+use crate::view;
+
+/// Shortest time between two frames.
+const FRAME: Duration = Duration::from_micros(16_667);
+/// Time between two steps of what moves by itself.
+const TICK: Duration = Duration::from_millis(100);
+/// Reports that are taken at once before anything is drawn.
+const BATCH: usize = 4_096;
+
+/// A terminal, a daemon and what lies between them.
+#[derive(Debug)]
+pub struct App {
+    state: State,
+    conn: Conn,
+    guard: TerminalGuard,
+    screen: Screen,
+    signals: Signals,
+    /// What the terminal brings; none while the terminal is not ours.
+    events: Option<EventStream>,
+    /// Something has changed since the last frame.
+    stale: bool,
+    next_frame: Instant,
+    next_tick: Instant,
+    title: String,
+}
+
+/// What woke the loop.
+enum Wake {
+    Input(Input),
+    Frame,
+    /// Nothing that means anything.
+    Nothing,
+    /// The terminal is gone.
+    Gone,
+}
+
+impl App {
+    /// Takes the terminal for a state and its daemon.
+    ///
+    /// # Errors
+    /// When the terminal cannot be used.
+    pub fn new(
+        mut state: State,
+        conn: Conn,
+        guard: TerminalGuard,
+        signals: Signals,
+    ) -> io::Result<Self> {
+        let screen = terminal::screen()?;
+        let size = screen.size()?;
+        state.size = (size.width, size.height);
+        let now = Instant::now();
+        Ok(Self {
+            state,
+            conn,
+            guard,
+            screen,
+            signals,
+            events: Some(EventStream::new()),
+            stale: true,
+            next_frame: now,
+            next_tick: now + TICK,
+            title: String::new(),
+        })
+    }
+
+    /// Runs until somebody leaves, and returns the exit code.
+    ///
+    /// # Errors
+    /// When the terminal cannot be used any longer.
+    pub async fn run(mut self, first: Vec<Effect>) -> io::Result<u8> {
+        let mut ended = self.perform(first)?;
+        while ended.is_none() {
+            ended = match self.wake().await {
+                Wake::Input(input) => self.take(input)?,
+                Wake::Frame => {
+                    self.draw()?;
+                    None
+                }
+                Wake::Nothing => None,
+                Wake::Gone => Some(terminal::Stop::Hangup.exit_code()),
+            };
+        }
+        Ok(ended.unwrap_or_default())
+    }
+
+    async fn wake(&mut self) -> Wake {
+        let Self { signals, events, conn, .. } = self;
+        let event = async {
+            match events {
+                Some(events) => events.next().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            stop = signals.next() => Wake::Input(Input::Stop(stop)),
+            // Before everything else that is much: a key must not wait for a stream.
+            event = event => match event {
+                Some(Ok(event)) => Input::of(event).map_or(Wake::Nothing, Wake::Input),
+                Some(Err(_)) | None => Wake::Gone,
+            },
+            () = tokio::time::sleep_until(self.next_frame), if self.stale => Wake::Frame,
+            () = tokio::time::sleep_until(self.next_tick), if self.state.moves() => {
+                self.next_tick = Instant::now() + TICK;
+                Wake::Input(Input::Tick)
+            }
+            report = conn.next() => Wake::Input(Input::Report(report)),
+        }
+    }
+
+    /// Takes an input and, if it is of the daemon, all that is there beside it.
+    fn take(&mut self, input: Input) -> io::Result<Option<u8>> {
+        self.stale = true;
+        let is_report = matches!(input, Input::Report(_));
+        let effects = self.state.on(input);
+        let mut ended = self.perform(effects)?;
+        if is_report {
+            for _ in 0..BATCH {
+                let Some(report) = self.conn.try_next() else { break };
+                let effects = self.state.on(Input::Report(report));
+                ended = ended.or(self.perform(effects)?);
+            }
+        }
+        Ok(ended)
+    }
+
+    fn perform(&mut self, effects: Vec<Effect>) -> io::Result<Option<u8>> {
+        for effect in effects {
+            match effect {
+                Effect::Send(command) => {
+                    if let Err(refused) = self.conn.send(command) {
+                        let why = format!("cannot {}: too much waits", refused.purpose());
+                        self.state.notices.say(Tone::Error, &why);
+                    }
+                }
+                Effect::Attach { stream, session_id, position } => {
+                    self.conn.attach(stream, session_id, position);
+                }
+                Effect::Detach(stream) => self.conn.detach(stream),
+                Effect::Copy(text) => terminal::copy(&text)?,
+                Effect::Ring => terminal::ring()?,
+                Effect::Redraw => self.screen.clear()?,
+                Effect::Edit(text) => self.edit(&text)?,
+                Effect::Suspend => {
+                    self.away(terminal::stop_process)??;
+                }
+                Effect::Quit(code) => return Ok(Some(code)),
+            }
+        }
+        Ok(None)
+    }
+
+    fn draw(&mut self) -> io::Result<()> {
+        self.stale = false;
+        self.next_frame = Instant::now() + FRAME;
+        let title = self.state.window_title();
+        if title != self.title {
+            terminal::set_title(&title)?;
+            self.title = title;
+        }
+        let state = &mut self.state;
+        self.screen.draw(|frame| view::draw(frame, state))?;
+        Ok(())
+    }
+
+    /// Gives the terminal back for as long as something else runs in it.
+    fn away<T>(&mut self, run: impl FnOnce() -> T) -> io::Result<T> {
+        // It would take keys that are meant for somebody else.
+        self.events = None;
+        self.guard.give_back();
+        let done = run();
+        self.guard.enter()?;
+        self.events = Some(EventStream::new());
+        self.screen.clear()?;
+        let size = self.screen.size()?;
+        self.state.size = (size.width, size.height);
+        self.stale = true;
+        Ok(done)
+    }
+
+    fn edit(&mut self, _text: &str) -> io::Result<()> {
+        let edited = self.away(|| {
+            Process::new("true").stdin(Stdio::null()).status().map(|_status| None)
+        })?;
+        let effects = self.state.on(Input::Edited(edited?));
+        self.perform(effects).map(drop)
+    }
+}

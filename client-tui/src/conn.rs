@@ -1,0 +1,160 @@
+//! What reaches the daemon and comes back: streams of sessions, and commands with their replies.
+//!
+//! Commands run beside the loop, so that a slow daemon never holds up a key. Those that change something
+//! go one after the other in the order in which they were given; those that only read overtake them.
+
+mod command;
+mod execute;
+
+use std::collections::BTreeMap;
+
+use agentd_shared::{
+    AttachEvent, AttachPosition, AttachStream, AttachTarget, Attachment, Client, Identity, Recovery,
+};
+use futures_util::future::select_all;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+pub use command::{Command, Reply};
+
+/// Commands that wait to be sent. A person does not type faster than the daemon answers; when it is
+/// away for long, more are refused.
+const WAITING: usize = 64;
+/// Reads on their way at a time.
+const READS: usize = 16;
+/// Replies that wait for the loop.
+const REPLIES: usize = 64;
+
+/// A stream of events, numbered by whoever opened it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct StreamId(pub u64);
+
+/// What came from the daemon.
+#[derive(Debug)]
+pub enum Report {
+    /// Something of a session's stream.
+    Stream {
+        /// Which.
+        stream: StreamId,
+        /// What; `None` when it has ended for good.
+        event: Option<AttachEvent>,
+    },
+    /// The answer to a command.
+    Reply(Reply),
+}
+
+/// The way to one daemon.
+#[derive(Debug)]
+pub struct Conn {
+    client: Client,
+    identity: Identity,
+    recovery: Recovery,
+    streams: BTreeMap<StreamId, AttachStream>,
+    changes: mpsc::Sender<Command>,
+    replies_tx: mpsc::Sender<Reply>,
+    replies: mpsc::Receiver<Reply>,
+    reads: JoinSet<()>,
+    /// Aborts the task when it is dropped.
+    _worker: JoinSet<()>,
+}
+
+impl Conn {
+    /// Talks to the daemon of `client`. Call it inside a tokio runtime.
+    pub fn new(client: Client, identity: Identity, recovery: Recovery) -> Self {
+        let (changes, mut waiting) = mpsc::channel::<Command>(WAITING);
+        let (replies_tx, replies) = mpsc::channel(REPLIES);
+        let mut worker = JoinSet::new();
+        let (its_client, its_replies) = (client.clone(), replies_tx.clone());
+        worker.spawn(async move {
+            while let Some(command) = waiting.recv().await {
+                let reply = execute::execute(&its_client, command).await;
+                if its_replies.send(reply).await.is_err() {
+                    return;
+                }
+            }
+        });
+        Self {
+            client,
+            identity,
+            recovery,
+            streams: BTreeMap::new(),
+            changes,
+            replies_tx,
+            replies,
+            reads: JoinSet::new(),
+            _worker: worker,
+        }
+    }
+
+    /// Opens a stream of a session.
+    pub fn attach(&mut self, stream: StreamId, session_id: String, position: AttachPosition) {
+        let target = AttachTarget { session_id, identity: self.identity.clone(), position };
+        let endpoint = self.client.endpoint().clone();
+        let opened = Attachment::open(endpoint, target, self.recovery.clone());
+        self.streams.insert(stream, opened);
+    }
+
+    /// Closes a stream.
+    pub fn detach(&mut self, stream: StreamId) {
+        self.streams.remove(&stream);
+    }
+
+    /// Sends a command; its reply comes as a [`Report`].
+    ///
+    /// # Errors
+    /// The command when too many wait already.
+    pub fn send(&mut self, command: Command) -> Result<(), Box<Command>> {
+        while self.reads.try_join_next().is_some() {}
+        if command.changes() {
+            return self.changes.try_send(command).map_err(|error| Box::new(error.into_inner()));
+        }
+        if self.reads.len() >= READS {
+            return Err(Box::new(command));
+        }
+        let (client, replies) = (self.client.clone(), self.replies_tx.clone());
+        self.reads.spawn(async move {
+            let reply = execute::execute(&client, command).await;
+            // Nobody waits for it any more when the loop has ended.
+            drop(replies.send(reply).await);
+        });
+        Ok(())
+    }
+
+    /// Returns what comes next.
+    ///
+    /// # Cancel safety
+    /// Safe: what was not returned stays.
+    pub async fn next(&mut self) -> Report {
+        let Self { streams, replies, .. } = self;
+        let streams = async {
+            if streams.is_empty() {
+                return std::future::pending().await;
+            }
+            let nexts = streams.iter_mut().map(|(stream, events)| {
+                Box::pin(async { (*stream, events.next().await) })
+            });
+            select_all(nexts).await.0
+        };
+        tokio::select! {
+            // The sender is ours too, so that it never closes.
+            Some(reply) = replies.recv() => Report::Reply(reply),
+            (stream, event) = streams => {
+                if event.is_none() {
+                    self.streams.remove(&stream);
+                }
+                Report::Stream { stream, event }
+            }
+        }
+    }
+
+    /// Returns what is there already, for drawing many at once.
+    pub fn try_next(&mut self) -> Option<Report> {
+        if let Ok(reply) = self.replies.try_recv() {
+            return Some(Report::Reply(reply));
+        }
+        self.streams.iter_mut().find_map(|(stream, events)| {
+            let event = events.try_next()?;
+            Some(Report::Stream { stream: *stream, event: Some(event) })
+        })
+    }
+}

@@ -1,0 +1,257 @@
+//! Keys and what they do: one table drives dispatch, help and the configuration.
+
+use std::fmt;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+/// What a key can ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// Sends what is in the composer.
+    Send,
+    /// Begins another line in the composer.
+    NewLine,
+    /// Completes the word before the cursor, or accepts what is proposed.
+    Complete,
+    /// Reaches the running turn with what is in the composer.
+    Steer,
+    /// The entry of the history before.
+    HistoryBack,
+    /// The entry of the history after.
+    HistoryForward,
+    /// Opens the composer's text in an editor.
+    Edit,
+    /// A window up.
+    PageUp,
+    /// A window down.
+    PageDown,
+    /// The beginning of the transcript.
+    Top,
+    /// The end of the transcript, and on with new text.
+    Latest,
+    /// The turn before.
+    TurnBack,
+    /// The turn after.
+    TurnForward,
+    /// Cancels the running turn, or closes what lies on top.
+    Interrupt,
+    /// Clears what is shown; nothing is deleted.
+    ClearDisplay,
+    /// Shows or hides reasoning.
+    Reasoning,
+    /// Shows or hides what the daemon decides on the way.
+    Verbose,
+    /// Begins a new session.
+    NewSession,
+    /// Shows the sessions, or puts them away.
+    Sessions,
+    /// Shows keys and commands.
+    Help,
+    /// Draws everything anew.
+    Redraw,
+    /// Stops the process as a shell does.
+    Suspend,
+    /// Leaves; turns go on.
+    Quit,
+    /// Leaves when the composer is empty and nothing runs.
+    QuitIfIdle,
+}
+
+/// A key with its modifiers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Key {
+    /// The key.
+    pub code: KeyCode,
+    /// Ctrl, Alt and Shift; Shift is not told of letters.
+    pub modifiers: KeyModifiers,
+}
+
+/// A line of the table.
+#[derive(Debug)]
+pub struct Binding {
+    /// What it does.
+    pub action: Action,
+    /// Its name in the configuration.
+    pub name: &'static str,
+    /// Its keys unless the configuration says otherwise.
+    pub keys: &'static [Key],
+    /// What help says.
+    pub about: &'static str,
+}
+
+const fn plain(code: KeyCode) -> Key {
+    Key { code, modifiers: KeyModifiers::NONE }
+}
+const fn ctrl(letter: char) -> Key {
+    Key { code: KeyCode::Char(letter), modifiers: KeyModifiers::CONTROL }
+}
+const fn with(modifiers: KeyModifiers, code: KeyCode) -> Key {
+    Key { code, modifiers }
+}
+const fn binding(
+    action: Action,
+    name: &'static str,
+    keys: &'static [Key],
+    about: &'static str,
+) -> Binding {
+    Binding { action, name, keys, about }
+}
+
+const ALT: KeyModifiers = KeyModifiers::ALT;
+const CTRL: KeyModifiers = KeyModifiers::CONTROL;
+
+/// All bindings, in the order of the help.
+pub const TABLE: &[Binding] = &[
+    binding(Action::Send, "send", &[plain(KeyCode::Enter)], "send the message"),
+    binding(
+        Action::NewLine,
+        "new_line",
+        &[with(ALT, KeyCode::Enter), with(KeyModifiers::SHIFT, KeyCode::Enter), ctrl('j')],
+        "begin another line",
+    ),
+    binding(Action::Steer, "steer", &[with(ALT, KeyCode::Char('s'))], "tell the running turn"),
+    binding(Action::Complete, "complete", &[plain(KeyCode::Tab)], "complete"),
+    binding(
+        Action::HistoryBack,
+        "history_back",
+        &[with(CTRL, KeyCode::Up), ctrl('p')],
+        "what was sent before (also Up in the first line)",
+    ),
+    binding(
+        Action::HistoryForward,
+        "history_forward",
+        &[with(CTRL, KeyCode::Down)],
+        "what was sent after (also Down in the last line)",
+    ),
+    binding(Action::Edit, "edit", &[ctrl('g')], "open the message in $VISUAL or $EDITOR"),
+    binding(Action::PageUp, "page_up", &[plain(KeyCode::PageUp)], "a window up"),
+    binding(Action::PageDown, "page_down", &[plain(KeyCode::PageDown)], "a window down"),
+    binding(Action::Top, "top", &[with(CTRL, KeyCode::Home)], "to the beginning"),
+    binding(
+        Action::Latest,
+        "latest",
+        &[with(CTRL, KeyCode::End)],
+        "to the end, and on with new text",
+    ),
+    binding(Action::TurnBack, "turn_back", &[with(ALT, KeyCode::Up)], "to the turn before"),
+    binding(
+        Action::TurnForward,
+        "turn_forward",
+        &[with(ALT, KeyCode::Down)],
+        "to the turn after",
+    ),
+    binding(
+        Action::Interrupt,
+        "interrupt",
+        &[plain(KeyCode::Esc)],
+        "close what lies on top, else cancel the running turn",
+    ),
+    binding(Action::Reasoning, "reasoning", &[ctrl('t')], "show or hide reasoning"),
+    binding(Action::Verbose, "verbose", &[ctrl('v')], "show or hide what is decided on the way"),
+    binding(Action::NewSession, "new_session", &[ctrl('n')], "begin a new session"),
+    binding(Action::Sessions, "sessions", &[ctrl('o'), plain(KeyCode::F(2))], "sessions"),
+    binding(Action::ClearDisplay, "clear_display", &[ctrl('l')], "clear what is shown"),
+    binding(Action::Help, "help", &[plain(KeyCode::F(1))], "keys and commands (also ? in an empty message)"),
+    binding(Action::Redraw, "redraw", &[plain(KeyCode::F(5))], "draw everything anew"),
+    binding(Action::Suspend, "suspend", &[ctrl('z')], "stop, as a shell does; `fg` goes on"),
+    binding(Action::Quit, "quit", &[ctrl('c')], "leave; turns go on"),
+    binding(
+        Action::QuitIfIdle,
+        "quit_if_idle",
+        &[ctrl('d')],
+        "leave when the message is empty and nothing runs",
+    ),
+];
+
+/// The keys in force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Keymap {
+    bound: Vec<(Key, Action)>,
+}
+
+impl Default for Keymap {
+    fn default() -> Self {
+        let bound = TABLE
+            .iter()
+            .flat_map(|binding| binding.keys.iter().map(|key| (*key, binding.action)))
+            .collect();
+        Self { bound }
+    }
+}
+
+impl Keymap {
+    /// What a key asks for; `None` when it is text or nothing.
+    pub fn action(&self, event: KeyEvent) -> Option<Action> {
+        let key = Key::of(event);
+        self.bound.iter().find(|(bound, _)| *bound == key).map(|(_, action)| *action)
+    }
+
+    /// The keys of an action.
+    pub fn keys(&self, action: Action) -> impl Iterator<Item = Key> {
+        self.bound.iter().filter(move |(_, bound)| *bound == action).map(|(key, _)| *key)
+    }
+}
+
+impl Key {
+    /// The key of an event. Shift is part of a letter, and terminals do not agree on how to tell it.
+    pub fn of(event: KeyEvent) -> Self {
+        let (mut code, mut modifiers) = (event.code, event.modifiers);
+        modifiers &= CTRL | ALT | KeyModifiers::SHIFT;
+        if let KeyCode::Char(letter) = code {
+            if modifiers.contains(CTRL) {
+                code = KeyCode::Char(letter.to_ascii_lowercase());
+            }
+            modifiers -= KeyModifiers::SHIFT;
+        }
+        Self { code, modifiers }
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (modifier, name) in
+            [(CTRL, "Ctrl-"), (ALT, "Alt-"), (KeyModifiers::SHIFT, "Shift-")]
+        {
+            if self.modifiers.contains(modifier) {
+                formatter.write_str(name)?;
+            }
+        }
+        match self.code {
+            KeyCode::Char(' ') => formatter.write_str("Space"),
+            KeyCode::Char(letter) => write!(formatter, "{}", letter.to_uppercase()),
+            KeyCode::F(number) => write!(formatter, "F{number}"),
+            other => write!(formatter, "{other}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_key_means_two_things_and_each_name_stands_once() {
+        let bound = Keymap::default().bound;
+        for (index, (key, action)) in bound.iter().enumerate() {
+            let again = bound.iter().skip(index + 1).find(|(other, _)| other == key);
+            assert_eq!(again, None, "{key} is {action:?}");
+        }
+        let mut names: Vec<&str> = TABLE.iter().map(|binding| binding.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), TABLE.len());
+    }
+
+    #[test]
+    fn a_key_is_the_same_however_its_terminal_tells_shift() {
+        let check = |code: KeyCode, modifiers: KeyModifiers, expect: Option<Action>| {
+            let found = Keymap::default().action(KeyEvent::new(code, modifiers));
+            assert_eq!(found, expect, "{modifiers:?} {code:?}");
+        };
+        check(KeyCode::Enter, KeyModifiers::NONE, Some(Action::Send));
+        check(KeyCode::Enter, ALT, Some(Action::NewLine));
+        check(KeyCode::Char('C'), CTRL | KeyModifiers::SHIFT, Some(Action::Quit));
+        check(KeyCode::Char('c'), KeyModifiers::NONE, None);
+        check(KeyCode::Home, CTRL, Some(Action::Top));
+    }
+}

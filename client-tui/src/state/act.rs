@@ -1,0 +1,176 @@
+//! What actions do.
+
+use agentd_proto::v1;
+use agentd_shared::client_ids::new_ulid;
+use agentd_shared::text::sanitize;
+
+use super::{Effect, OpenSession, State, Tone};
+use crate::conn::Command;
+use crate::document::Look;
+use crate::input::Action;
+use crate::terminal::Stop;
+
+/// Rows that two windows have in common when a page is turned.
+const OVERLAP: usize = 2;
+
+impl State {
+    /// Does what a key asks for.
+    pub(super) fn act(&mut self, action: Action) -> Vec<Effect> {
+        match action {
+            Action::Send => return self.send(v1::Delivery::Queue),
+            Action::Steer => return self.send(v1::Delivery::Steer),
+            Action::NewLine => self.composer.new_line(),
+            Action::HistoryBack => self.composer.history_back(),
+            Action::HistoryForward => self.composer.history_forward(),
+            Action::Edit => return vec![Effect::Edit(self.composer.text())],
+            Action::PageUp => return self.scroll(self.page()),
+            Action::PageDown => return self.scroll(-self.page()),
+            Action::Top => {
+                if let Some(open) = &mut self.open {
+                    open.document.to_top(&open.transcript);
+                }
+                return self.look_for_earlier();
+            }
+            Action::Latest => {
+                if let Some(open) = &mut self.open {
+                    open.document.to_latest();
+                }
+            }
+            Action::Interrupt => return self.interrupt(),
+            Action::Reasoning => {
+                self.settings.reasoning = !self.settings.reasoning;
+                let state = if self.settings.reasoning { "shown" } else { "hidden" };
+                self.notices.say(Tone::Info, &format!("reasoning is {state}"));
+            }
+            Action::Verbose => {
+                self.settings.verbose = !self.settings.verbose;
+                let state = if self.settings.verbose { "shown" } else { "hidden" };
+                self.notices.say(Tone::Info, &format!("what is decided on the way is {state}"));
+            }
+            Action::NewSession => {
+                return vec![Effect::Send(Command::CreateSession(self.new_session()))];
+            }
+            Action::Sessions => self.settings.sidebar = !self.settings.sidebar,
+            Action::Redraw => return vec![Effect::Redraw],
+            Action::Suspend => return vec![Effect::Suspend],
+            Action::Quit => return vec![Effect::Quit(0)],
+            Action::QuitIfIdle => {
+                if self.composer.is_empty() && !self.is_running() {
+                    return vec![Effect::Quit(0)];
+                }
+                self.notices.say(Tone::Info, "Ctrl-C leaves; the turn goes on");
+            }
+            Action::Complete
+            | Action::TurnBack
+            | Action::TurnForward
+            | Action::ClearDisplay
+            | Action::Help => {}
+        }
+        Vec::new()
+    }
+
+    /// Opens a session in place of the one on the screen.
+    pub fn open_session(&mut self, session_id: &str) -> Vec<Effect> {
+        let stream = self.next_stream();
+        let look = Look {
+            width: self.size.0,
+            theme: self.settings.theme,
+            reasoning: self.settings.reasoning,
+        };
+        let opened = OpenSession::new(session_id.to_owned(), stream, self.settings.turns, look);
+        let position = opened.position();
+        let left = self.open.replace(Box::new(opened));
+        let mut effects: Vec<Effect> = left
+            .iter()
+            .flat_map(|left| left.streams())
+            .map(Effect::Detach)
+            .collect();
+        effects.push(Effect::Attach { stream, session_id: session_id.to_owned(), position });
+        effects
+    }
+
+    /// A new session in the directory where the client was started.
+    pub fn new_session(&self) -> v1::CreateSessionRequest {
+        v1::CreateSessionRequest {
+            workspace: self.settings.workspace.clone(),
+            ..v1::CreateSessionRequest::default()
+        }
+    }
+
+    fn send(&mut self, delivery: v1::Delivery) -> Vec<Effect> {
+        let Some(open) = &mut self.open else {
+            self.notices.say(Tone::Warn, "no session is open yet");
+            return Vec::new();
+        };
+        if self.composer.text().trim().is_empty() {
+            return Vec::new();
+        }
+        open.document.to_latest();
+        let session_id = open.session_id.clone();
+        let text = self.composer.take();
+        vec![Effect::Send(Command::Submit(v1::SubmitMessageRequest {
+            session_id,
+            client_message_id: new_ulid(),
+            text,
+            delivery: delivery.into(),
+            author: Some(self.author.clone()),
+            ..v1::SubmitMessageRequest::default()
+        }))]
+    }
+
+    fn interrupt(&mut self) -> Vec<Effect> {
+        if self.notices.current().is_some_and(|notice| notice.tone != Tone::Info) {
+            self.notices.dismiss();
+            return Vec::new();
+        }
+        let Some(open) = &self.open else { return Vec::new() };
+        let Some(turn) = open.transcript.open_turn() else { return Vec::new() };
+        vec![Effect::Send(Command::Interrupt(v1::InterruptTurnRequest {
+            session_id: open.session_id.clone(),
+            turn_id: turn.turn_id.clone(),
+            author: Some(self.author.clone()),
+        }))]
+    }
+
+    /// Moves the window up or, if negative, down. At the top older turns are looked for.
+    pub(super) fn scroll(&mut self, up: isize) -> Vec<Effect> {
+        let Some(open) = &mut self.open else { return Vec::new() };
+        open.document.scroll(&open.transcript, open.height, up);
+        if up > 0 { self.look_for_earlier() } else { Vec::new() }
+    }
+
+    /// Reads older turns when the window shows the first that are known.
+    fn look_for_earlier(&mut self) -> Vec<Effect> {
+        let at_top = self.open.as_mut().is_some_and(|open| {
+            open.document.window(&open.transcript, open.height).at_top
+        });
+        if !at_top {
+            return Vec::new();
+        }
+        let stream = self.next_stream();
+        let Some(open) = &mut self.open else { return Vec::new() };
+        let Some(position) = open.read_earlier(stream) else { return Vec::new() };
+        vec![Effect::Attach { stream, session_id: open.session_id.clone(), position }]
+    }
+
+    fn page(&self) -> isize {
+        let height = self.open.as_ref().map_or(1, |open| open.height);
+        isize::try_from(height.saturating_sub(OVERLAP).max(1)).unwrap_or(1)
+    }
+
+    /// The title of the window of the terminal.
+    pub fn window_title(&self) -> String {
+        let title = self.open.as_ref().map_or("", |open| open.transcript.title());
+        if title.is_empty() { "agentd".to_owned() } else { sanitize(title).into_owned() }
+    }
+}
+
+/// What a signal asks for.
+pub(super) fn stop(stop: Stop) -> Vec<Effect> {
+    match stop {
+        Stop::Suspend => vec![Effect::Suspend],
+        Stop::Interrupt | Stop::Terminate | Stop::Hangup => {
+            vec![Effect::Quit(stop.exit_code())]
+        }
+    }
+}

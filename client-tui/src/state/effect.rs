@@ -1,0 +1,35 @@
+//! What follows from an input and has to be done outside the state.
+
+use agentd_shared::AttachPosition;
+
+use crate::conn::{Command, StreamId};
+
+/// Something to be done.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Ask the daemon.
+    Send(Command),
+    /// Open a stream.
+    Attach {
+        /// Its number.
+        stream: StreamId,
+        /// Of which session.
+        session_id: String,
+        /// From where.
+        position: AttachPosition,
+    },
+    /// Close a stream.
+    Detach(StreamId),
+    /// Put a text on the terminal's clipboard.
+    Copy(String),
+    /// Call whoever is away.
+    Ring,
+    /// Let an editor change a text.
+    Edit(String),
+    /// Draw every cell anew.
+    Redraw,
+    /// Stop the process until somebody lets it go on.
+    Suspend,
+    /// Leave, with this exit code.
+    Quit(u8),
+}

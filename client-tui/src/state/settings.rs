@@ -1,0 +1,36 @@
+//! What a person may choose.
+
+use crate::theme::Theme;
+
+/// Choices that hold for this terminal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// Colours.
+    pub theme: Theme,
+    /// Absolute path of the directory that new sessions work in.
+    pub workspace: String,
+    /// Reasoning is shown.
+    pub reasoning: bool,
+    /// What is decided on the way is shown.
+    pub verbose: bool,
+    /// The list of sessions stands beside the transcript.
+    pub sidebar: bool,
+    /// Turns that are read of a session when it is opened; more come when somebody looks for them.
+    pub turns: u32,
+    /// A bell rings when a long turn ends, or when something is asked.
+    pub bell: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            theme: Theme::COLORED,
+            workspace: String::new(),
+            reasoning: true,
+            verbose: false,
+            sidebar: false,
+            turns: 20,
+            bell: true,
+        }
+    }
+}
