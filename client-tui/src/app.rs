@@ -4,7 +4,6 @@
 //! It draws at most sixty times a second: whatever came in between is drawn at once.
 
 use std::io;
-use std::process::{Command as Process, Stdio};
 use std::time::Duration;
 
 use crossterm::event::EventStream;
@@ -14,7 +13,7 @@ use tokio::time::Instant;
 use crate::conn::Conn;
 use crate::input::Input;
 use crate::state::{Effect, State, Tone};
-use crate::terminal::{self, Screen, Signals, TerminalGuard};
+use crate::terminal::{self, Screen, Signals, TerminalGuard, editor};
 use crate::view;
 
 /// Shortest time between two frames.
@@ -195,11 +194,15 @@ impl App {
         Ok(done)
     }
 
-    fn edit(&mut self, _text: &str) -> io::Result<()> {
-        let edited = self.away(|| {
-            Process::new("true").stdin(Stdio::null()).status().map(|_status| None)
-        })?;
-        let effects = self.state.on(Input::Edited(edited?));
+    fn edit(&mut self, text: &str) -> io::Result<()> {
+        let edited = match self.away(|| editor::edit(text))? {
+            Ok(edited) => edited,
+            Err(error) => {
+                self.state.notices.say(Tone::Error, &error.to_string());
+                None
+            }
+        };
+        let effects = self.state.on(Input::Edited(edited));
         self.perform(effects).map(drop)
     }
 }

@@ -130,9 +130,9 @@ impl Conn {
             if streams.is_empty() {
                 return std::future::pending().await;
             }
-            let nexts = streams.iter_mut().map(|(stream, events)| {
-                Box::pin(async { (*stream, events.next().await) })
-            });
+            let nexts = streams
+                .iter_mut()
+                .map(|(stream, events)| Box::pin(async { (*stream, events.next().await) }));
             select_all(nexts).await.0
         };
         tokio::select! {

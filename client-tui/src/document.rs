@@ -108,10 +108,8 @@ impl Document {
         static NONE: Rendered = Rendered { rows: Vec::new(), targets: Vec::new(), shown: 0 };
         let Some(entry) = entry_at(transcript, index) else { return &NONE };
         let (look, turned, shown) = (self.look, &self.turned, self.shown);
-        let rendered = self
-            .rows
-            .entry(entry.key())
-            .or_insert_with(|| render::render(&entry, look, turned));
+        let rendered =
+            self.rows.entry(entry.key()).or_insert_with(|| render::render(&entry, look, turned));
         rendered.shown = shown;
         rendered
     }
@@ -131,4 +129,3 @@ impl Document {
         self.rows.retain(|_, rendered| rendered.shown >= middle);
     }
 }
-

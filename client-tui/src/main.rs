@@ -30,7 +30,10 @@ fn main() -> ExitCode {
     }
 }
 
-#[expect(clippy::print_stderr, reason = "the terminal is given back, and there is nobody else to tell")]
+#[expect(
+    clippy::print_stderr,
+    reason = "the terminal is given back, and there is nobody else to tell"
+)]
 fn report(error: &dyn std::error::Error) {
     eprintln!("agent-tui: {error}");
 }

@@ -141,4 +141,3 @@ impl State {
         self.scroll(up)
     }
 }
-

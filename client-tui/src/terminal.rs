@@ -3,6 +3,7 @@
 //! A guard gives it back when it is dropped, a panic hook before the panic is printed, and the loop before
 //! it stops the process or lets an editor run.
 
+pub mod editor;
 mod signals;
 
 use std::io::{self, IsTerminal as _, Stdout, Write as _};

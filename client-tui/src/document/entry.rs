@@ -112,9 +112,11 @@ pub(super) fn touched(transcript: &Transcript, change: &Change) -> Vec<EntryKey>
     match change {
         Change::Nothing | Change::Session | Change::Participants | Change::Note => Vec::new(),
         // A turn's foot tells what its requests cost.
-        Change::Usage => {
-            transcript.last_turn().map(|turn| EntryKey::Turn(turn.turn_id.clone())).into_iter().collect()
-        }
+        Change::Usage => transcript
+            .last_turn()
+            .map(|turn| EntryKey::Turn(turn.turn_id.clone()))
+            .into_iter()
+            .collect(),
         Change::MessageAdded { item_id } => vec![EntryKey::User(item_id.clone())],
         Change::MessagesChanged { item_ids } => {
             item_ids.iter().cloned().map(EntryKey::User).collect()
@@ -127,7 +129,12 @@ pub(super) fn touched(transcript: &Transcript, change: &Change) -> Vec<EntryKey>
             vec![assistant(item_id)]
         }
         Change::ToolCall { call_id } => call_holder(transcript, call_id).into_iter().collect(),
-        Change::Turn { turn_id } => vec![EntryKey::Turn(turn_id.clone())],
+        // Its beginning delivers messages.
+        Change::Turn { turn_id } => {
+            let messages = transcript.turn(turn_id).into_iter().flat_map(|turn| &turn.item_ids);
+            let messages = messages.cloned().map(EntryKey::User);
+            messages.chain([EntryKey::Turn(turn_id.clone())]).collect()
+        }
         Change::Question { question_id } => vec![EntryKey::Question(question_id.clone())],
         // The call that waits, whichever it is.
         Change::Approval { .. } => {

@@ -64,8 +64,11 @@ impl Document {
     pub fn scroll(&mut self, transcript: &Transcript, height: usize, up: isize) {
         let top = self.settle(transcript, height);
         let rows = up.unsigned_abs();
-        let moved =
-            if up >= 0 { self.above(transcript, top, rows) } else { self.below(transcript, top, rows) };
+        let moved = if up >= 0 {
+            self.above(transcript, top, rows)
+        } else {
+            self.below(transcript, top, rows)
+        };
         // Standing still is a choice too: the first turn of the wheel stops the text.
         self.stand(transcript, moved);
         if up < 0 && self.rows_from(transcript, moved, height) <= height {
@@ -101,9 +104,7 @@ impl Document {
 
     fn stand(&mut self, transcript: &Transcript, spot: Spot) {
         self.place = match entry_at(transcript, spot.index) {
-            Some(entry) => {
-                Place::At(Top { key: entry.key(), row: spot.row, near: spot.index })
-            }
+            Some(entry) => Place::At(Top { key: entry.key(), row: spot.row, near: spot.index }),
             None => Place::Latest,
         };
     }

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use agentd_shared::text::sanitize;
 use agentd_shared::transcript::{
-    AssistantItem, Item, MessageState, NoteKind, ToolCallItem, ToolCallState, TurnState, UserMessage,
+    AssistantItem, Item, MessageState, NoteKind, ToolCallItem, ToolCallState, TurnState,
+    UserMessage,
 };
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -96,11 +97,15 @@ impl Rows {
             ToolCallState::Requested | ToolCallState::Running => "○ ",
             ToolCallState::Finished(_) => "◇ ",
         };
-        self.wrapped(glyph, &format!("{} {}", call.name, call.arguments_json), self.look.theme.name);
+        self.wrapped(
+            glyph,
+            &format!("{} {}", call.name, call.arguments_json),
+            self.look.theme.name,
+        );
     }
 
     fn gap(&mut self) {
-        if !self.rendered.rows.last().is_some_and(|row| row.width() == 0) {
+        if self.rendered.rows.last().is_none_or(|row| row.width() != 0) {
             self.rendered.rows.push(Line::default());
         }
     }
@@ -108,12 +113,12 @@ impl Rows {
     fn wrapped(&mut self, mark: &str, text: &str, style: Style) {
         let width = usize::from(self.look.width).saturating_sub(2).max(1);
         let clean = sanitize(text);
-        let mut mark = mark.to_owned();
+        let mut mark = mark;
         for line in clean.lines() {
             for piece in pieces(line, width) {
-                let row = vec![Span::styled(mark, style), Span::styled(piece, style)];
+                let row = vec![Span::styled(mark.to_owned(), style), Span::styled(piece, style)];
                 self.rendered.rows.push(Line::from(row));
-                mark = "  ".to_owned();
+                mark = "  ";
             }
         }
     }

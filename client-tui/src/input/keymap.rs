@@ -134,12 +134,7 @@ pub const TABLE: &[Binding] = &[
         "to the end, and on with new text",
     ),
     binding(Action::TurnBack, "turn_back", &[with(ALT, KeyCode::Up)], "to the turn before"),
-    binding(
-        Action::TurnForward,
-        "turn_forward",
-        &[with(ALT, KeyCode::Down)],
-        "to the turn after",
-    ),
+    binding(Action::TurnForward, "turn_forward", &[with(ALT, KeyCode::Down)], "to the turn after"),
     binding(
         Action::Interrupt,
         "interrupt",
@@ -151,7 +146,12 @@ pub const TABLE: &[Binding] = &[
     binding(Action::NewSession, "new_session", &[ctrl('n')], "begin a new session"),
     binding(Action::Sessions, "sessions", &[ctrl('o'), plain(KeyCode::F(2))], "sessions"),
     binding(Action::ClearDisplay, "clear_display", &[ctrl('l')], "clear what is shown"),
-    binding(Action::Help, "help", &[plain(KeyCode::F(1))], "keys and commands (also ? in an empty message)"),
+    binding(
+        Action::Help,
+        "help",
+        &[plain(KeyCode::F(1))],
+        "keys and commands (also ? in an empty message)",
+    ),
     binding(Action::Redraw, "redraw", &[plain(KeyCode::F(5))], "draw everything anew"),
     binding(Action::Suspend, "suspend", &[ctrl('z')], "stop, as a shell does; `fg` goes on"),
     binding(Action::Quit, "quit", &[ctrl('c')], "leave; turns go on"),
@@ -209,9 +209,7 @@ impl Key {
 
 impl fmt::Display for Key {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (modifier, name) in
-            [(CTRL, "Ctrl-"), (ALT, "Alt-"), (KeyModifiers::SHIFT, "Shift-")]
-        {
+        for (modifier, name) in [(CTRL, "Ctrl-"), (ALT, "Alt-"), (KeyModifiers::SHIFT, "Shift-")] {
             if self.modifiers.contains(modifier) {
                 formatter.write_str(name)?;
             }

@@ -80,11 +80,8 @@ impl State {
         let opened = OpenSession::new(session_id.to_owned(), stream, self.settings.turns, look);
         let position = opened.position();
         let left = self.open.replace(Box::new(opened));
-        let mut effects: Vec<Effect> = left
-            .iter()
-            .flat_map(|left| left.streams())
-            .map(Effect::Detach)
-            .collect();
+        let mut effects: Vec<Effect> =
+            left.iter().flat_map(|left| left.streams()).map(Effect::Detach).collect();
         effects.push(Effect::Attach { stream, session_id: session_id.to_owned(), position });
         effects
     }
@@ -141,9 +138,10 @@ impl State {
 
     /// Reads older turns when the window shows the first that are known.
     fn look_for_earlier(&mut self) -> Vec<Effect> {
-        let at_top = self.open.as_mut().is_some_and(|open| {
-            open.document.window(&open.transcript, open.height).at_top
-        });
+        let at_top = self
+            .open
+            .as_mut()
+            .is_some_and(|open| open.document.window(&open.transcript, open.height).at_top);
         if !at_top {
             return Vec::new();
         }

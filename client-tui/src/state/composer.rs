@@ -1,8 +1,8 @@
 //! The message that is being written.
 
 use crossterm::event::KeyEvent;
-use unicode_width::UnicodeWidthStr as _;
 use ratatui_textarea::{CursorMove, TextArea, WrapMode};
+use unicode_width::UnicodeWidthStr as _;
 
 /// Bytes of the longest message, as the daemon takes it.
 const MAX_BYTES: usize = 1 << 20;
@@ -65,7 +65,8 @@ impl Composer {
     pub fn paste(&mut self, text: &str) {
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
         let room = MAX_BYTES.saturating_sub(self.text().len());
-        let end = text.floor_char_boundary(room.min(text.len()));
+        let fits = text.char_indices().map(|(at, letter)| at + letter.len_utf8());
+        let end = fits.take_while(|end| *end <= room).last().unwrap_or_default();
         self.area.insert_str(text.get(..end).unwrap_or_default());
     }
 

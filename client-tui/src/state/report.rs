@@ -47,7 +47,7 @@ impl State {
 
     fn on_reply(&mut self, reply: Reply) -> Vec<Effect> {
         match reply {
-            Reply::Done | Reply::Submitted(_) | Reply::Interrupted(true) => {}
+            Reply::Done | Reply::Submitted(_) | Reply::Interrupted(true) | Reply::Models(_) => {}
             Reply::Interrupted(false) => self.notices.say(Tone::Info, "no turn runs"),
             Reply::Created(session) => {
                 let session_id = session.session_id.clone();
@@ -61,7 +61,6 @@ impl State {
                     self.sessions.update(session);
                 }
             }
-            Reply::Models(_) => {}
             Reply::Status(status) => self.status = Some(*status),
             Reply::Failed { command, error } => {
                 // What was written must not be lost with it.
