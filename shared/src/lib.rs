@@ -5,7 +5,8 @@
 //! reach a terminal unchecked. It knows nothing of the daemon's crates, and draws nothing.
 //!
 //! Feature `paths` (default) has no tokio and no tonic and is all that the daemon takes; feature
-//! `connect` is for clients, and `clap` for those with a command line. The only task that this crate starts is owned by an [`AttachStream`].
+//! `connect` is for clients, and `clap` for those with a command line. The only tasks that this crate
+//! starts are owned by an [`AttachStream`] or a [`SessionWatchStream`].
 
 pub mod client_config;
 pub mod identity;
@@ -30,7 +31,13 @@ pub mod connector;
 #[cfg(feature = "connect")]
 pub mod contexts;
 #[cfg(feature = "connect")]
+mod lasting;
+#[cfg(feature = "connect")]
 pub mod remote;
+#[cfg(feature = "connect")]
+pub mod session_board;
+#[cfg(feature = "connect")]
+pub mod session_watch;
 #[cfg(feature = "connect")]
 pub mod start;
 #[cfg(feature = "connect")]
@@ -60,6 +67,10 @@ pub use connector::{BrokenConfig, Connector, ConnectorError, Server, ServerError
 pub use contexts::{Context, Contexts, ContextsError};
 #[cfg(feature = "connect")]
 pub use remote::{Remote, RemoteError, RemoteOptions, RemoteProblem, Token};
+#[cfg(feature = "connect")]
+pub use session_board::{Attention, BoardChange, SessionBoard, Tally, is_unread};
+#[cfg(feature = "connect")]
+pub use session_watch::{SessionWatch, SessionWatchStream, WatchEvent};
 #[cfg(feature = "connect")]
 pub use start::{Holder, StartError, StartOptions, data_dir_holder, ensure_running};
 #[cfg(feature = "connect")]

@@ -30,6 +30,10 @@ pub(crate) struct SessionView<'a> {
     permission_mode: String,
     work_mode: String,
     cost: Option<CostView>,
+    open_approvals: u32,
+    open_questions: u32,
+    waiting_since_ms: i64,
+    news_seq: u64,
 }
 
 impl<'a> From<&'a v1::Session> for SessionView<'a> {
@@ -54,6 +58,10 @@ impl<'a> From<&'a v1::Session> for SessionView<'a> {
             permission_mode,
             work_mode,
             further_roots,
+            open_approvals,
+            open_questions,
+            waiting_since_ms,
+            news_seq,
         } = session;
         Self {
             session_id,
@@ -75,6 +83,10 @@ impl<'a> From<&'a v1::Session> for SessionView<'a> {
             permission_mode: super::permission_mode(*permission_mode),
             work_mode: super::work_mode(*work_mode),
             cost: cost.as_ref().map(CostView::from),
+            open_approvals: *open_approvals,
+            open_questions: *open_questions,
+            waiting_since_ms: *waiting_since_ms,
+            news_seq: *news_seq,
         }
     }
 }

@@ -72,7 +72,9 @@ pub use plan::{
 pub use port::{Clock, IdSource};
 pub use priority::Priority;
 pub use question::{CHOICE_CONTINUE, CHOICE_STOP, QuestionKind};
-pub use session::{ForkOrigin, SessionRecord, SessionStatus, Title, TitleError, UnfinishedWork};
+pub use session::{
+    ForkOrigin, OpenAsks, SessionRecord, SessionStatus, Title, TitleError, UnfinishedWork,
+};
 pub use time::TimestampMs;
 pub use todo::{TodoItem, TodoList, TodoStatus};
 pub use tool::{

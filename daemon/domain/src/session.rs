@@ -47,6 +47,34 @@ impl UnfinishedWork {
     }
 }
 
+/// What a session waits for until somebody answers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenAsks {
+    /// Calls that wait until somebody says whether they may run.
+    #[serde(default)]
+    pub approvals: u32,
+    /// Questions that nobody has answered.
+    #[serde(default)]
+    pub questions: u32,
+    /// When the wait began: the first of them was asked then, and some have been open ever since.
+    #[serde(default)]
+    pub since: Option<TimestampMs>,
+}
+
+impl OpenAsks {
+    /// True when nothing is asked.
+    pub fn is_none(&self) -> bool {
+        self.approvals == 0 && self.questions == 0
+    }
+
+    /// Notes how much is open now.
+    pub fn set(&mut self, approvals: u32, questions: u32, now: TimestampMs) {
+        let since = self.since.unwrap_or(now);
+        *self = Self { approvals, questions, since: None };
+        self.since = (!self.is_none()).then_some(since);
+    }
+}
+
 /// The index entry of a session: what a list shows, kept beside the log and rebuilt from it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionRecord {
@@ -111,6 +139,18 @@ pub struct SessionRecord {
     /// session changes.
     #[serde(default, skip_serializing_if = "is_none")]
     pub unextracted_turns: u32,
+    /// What it waits for. Entries of older releases do not say it until the session changes.
+    #[serde(default, skip_serializing_if = "OpenAsks::is_none")]
+    pub asks: OpenAsks,
+    /// Newest event that is news to who was away; zero when there is none, and in entries of older
+    /// releases until the session changes.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub news_seq: Seq,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(seq: &Seq) -> bool {
+    *seq == Seq::ZERO
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -144,6 +184,8 @@ impl SessionRecord {
             further_roots: Vec::new(),
             unfinished: UnfinishedWork::default(),
             unextracted_turns: 0,
+            asks: OpenAsks::default(),
+            news_seq: Seq::ZERO,
         }
     }
 

@@ -444,6 +444,7 @@ impl<'a> CopyBuilder<'a> {
         writes.push(Write::ClearUnfinished(id));
         self.engine.deps().store.commit(Batch::from(writes)).await?;
         self.engine.deps().history.is_new(id);
+        self.engine.deps().watchers.changed(id);
         Ok(())
     }
 

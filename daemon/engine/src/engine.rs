@@ -36,6 +36,7 @@ use crate::slots::{SlotCounts, TurnSlots};
 use crate::slow_turns::{SlowTurnTally, SlowTurns};
 use crate::tasks::Tasks;
 use crate::usage::Spending;
+use crate::watch::Watchers;
 
 /// Pause before a session whose actor broke is opened again.
 const REOPEN_PAUSE: Duration = Duration::from_secs(10);
@@ -160,6 +161,7 @@ impl Engine {
             goals: GoalBook::default(),
             history: History::default(),
             calibrations: Calibrations::default(),
+            watchers: Watchers::default(),
         });
         let inner = Inner {
             deps,
@@ -257,6 +259,7 @@ impl Engine {
             Ok(()) | Err(CommitError::OutOfOrder { .. }) => {}
             Err(error) => return Err(error.into()),
         }
+        deps.watchers.changed(id);
         self.view(id).await
     }
 
@@ -399,7 +402,7 @@ impl Engine {
         self.ask(id, |reply| Command::Delete { reply }).await
     }
 
-    /// A page of the session index. Live sessions show their number of terminals.
+    /// A page of the session index. Live sessions are as they are now.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -408,7 +411,14 @@ impl Engine {
         from: Option<SessionCursor>,
         limit: usize,
     ) -> Result<SessionPage, CommandError> {
-        Ok(self.deps().store.sessions(from, limit).await?)
+        let mut page = self.deps().store.sessions(from, limit).await?;
+        let live = self.live();
+        for record in &mut page.sessions {
+            if let Some(now) = live.get(&record.session_id).and_then(SessionHandle::record) {
+                *record = SessionRecord::clone(&now);
+            }
+        }
+        Ok(page)
     }
 
     /// The turns that took long since the start.
@@ -459,6 +469,7 @@ impl Engine {
                 seq,
             }))
             .await?;
+        self.deps().watchers.changed(id);
         Ok(store.cursor(id, client_id).await?.unwrap_or(seq))
     }
 
@@ -653,6 +664,8 @@ impl Drop for Forget {
     fn drop(&mut self) {
         if let Some(inner) = self.inner.upgrade() {
             inner.live().remove(&self.id);
+            // The store has the last word on it now.
+            inner.deps.watchers.changed(self.id);
         }
     }
 }

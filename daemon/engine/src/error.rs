@@ -185,6 +185,12 @@ pub enum CommandError {
         /// Most terminals of a session.
         limit: usize,
     },
+    /// Too many clients watch all sessions.
+    #[error("{limit} clients watch the sessions already")]
+    TooManyWatchers {
+        /// Most of them.
+        limit: usize,
+    },
     /// Too many commands wait.
     #[error("the session has too many commands to work through")]
     MailboxFull,
@@ -249,6 +255,7 @@ impl CommandError {
             | Self::NoSuchEvent { .. } => ErrorKind::Invalid,
             Self::QueueFull { .. }
             | Self::TooManyTerminals { .. }
+            | Self::TooManyWatchers { .. }
             | Self::TooManyRules { .. }
             | Self::TooManyGoals { .. }
             | Self::MailboxFull
@@ -291,6 +298,7 @@ impl CommandError {
             Self::Expand(error) => error.field(),
             Self::QueueFull { .. }
             | Self::TooManyTerminals { .. }
+            | Self::TooManyWatchers { .. }
             | Self::TooManyRules { .. }
             | Self::TooManyGoals { .. }
             | Self::MailboxFull
@@ -346,6 +354,7 @@ impl CommandError {
             Self::NoContext { .. } => "look at the configuration of the model",
             Self::NoSuchEvent { .. } => "give the seq of an event that the log has",
             Self::TooManyTerminals { .. } => "close some, or read the log in pages",
+            Self::TooManyWatchers { .. } => "close some, or list the sessions",
             Self::QueueFull { .. } => "wait for some to be answered, or withdraw some",
             Self::MailboxFull | Self::BeingMade(_) | Self::TooManyByHand { .. } => {
                 "try again in a moment"

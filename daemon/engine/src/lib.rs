@@ -37,6 +37,7 @@ mod tasks;
 mod title;
 mod turn;
 mod usage;
+mod watch;
 
 pub use agentd_context::{ContextConfig, ContextReport, Layer, LayerShare};
 pub use attach::{AttachPosition, Attachment, AttachmentItem};
@@ -66,3 +67,4 @@ pub use usage::{
     Budget, BudgetScope, BudgetStatus, Limit, MAX_USAGE_ROWS, UsageGrouping, UsageQuery,
     UsageReport, UsageRow, Used,
 };
+pub use watch::{SessionSummary, SessionWatch, WatchItem};

@@ -12,8 +12,8 @@ mod subscriber;
 #[cfg(test)]
 pub(crate) mod test_log;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agentd_domain::{
     ApprovalRequested, Author, Effort, ItemId, PermissionMode, PermissionRule, Plan, QuestionAsked,
@@ -215,6 +215,25 @@ pub(crate) struct Gauges {
     pub(crate) queued: AtomicU32,
     /// Calls that wait for people.
     pub(crate) approvals: AtomicU32,
+    /// The index entry as it is now; none before the session is loaded.
+    record: Mutex<Option<Arc<SessionRecord>>>,
+}
+
+impl Gauges {
+    /// Shows the index entry as it is now. The index itself lags behind while a turn runs.
+    pub(crate) fn show(&self, record: &SessionRecord) {
+        *self.record() = Some(Arc::new(record.clone()));
+    }
+
+    /// Leaves it to the store to say what there is of the session.
+    pub(crate) fn hide(&self) {
+        *self.record() = None;
+    }
+
+    fn record(&self) -> MutexGuard<'_, Option<Arc<SessionRecord>>> {
+        // Nothing that can panic runs under this lock.
+        self.record.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Sends commands to a live session. Cheap to clone; holding one does not keep the session loaded.
@@ -253,6 +272,11 @@ impl SessionHandle {
     /// Messages that wait for a turn.
     pub fn queued(&self) -> u32 {
         self.gauges.queued.load(Ordering::Relaxed)
+    }
+
+    /// The index entry as it is now; none before the session is loaded.
+    pub(crate) fn record(&self) -> Option<Arc<SessionRecord>> {
+        self.gauges.record().clone()
     }
 
     /// Sends a command and waits for its answer. `Ok(None)` means that the actor has just ended, so

@@ -17,9 +17,9 @@ use crate::ReadError;
 pub(crate) use key::Key;
 pub(crate) use purge::event_keys;
 pub(crate) use read::{
-    accepted, counters, cursor, decode_event, events, events_before, goals, memories,
-    memory_changes, memory_upkeep, memory_vectors, partial, rules, session, sessions, snapshot,
-    unfinished,
+    accepted, counters, cursor, decode_event, events, events_before, furthest_cursor, goals,
+    memories, memory_changes, memory_upkeep, memory_vectors, partial, rules, session, sessions,
+    snapshot, unfinished,
 };
 pub(crate) use stage::{Heads, Purge, Stage, Writes};
 pub(crate) use value::{open_value, read_json, seal};

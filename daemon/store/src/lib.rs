@@ -140,6 +140,9 @@ pub trait Store: std::fmt::Debug + Send + Sync + 'static {
     /// How far a terminal has read.
     async fn cursor(&self, id: SessionId, client_id: &str) -> Result<Option<Seq>, ReadError>;
 
+    /// How far the terminal has read that has read furthest; none when none has.
+    async fn furthest_cursor(&self, id: SessionId) -> Result<Option<Seq>, ReadError>;
+
     /// The answer that was given for a client's message id.
     async fn accepted(
         &self,

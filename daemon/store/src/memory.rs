@@ -136,6 +136,10 @@ impl Store for MemoryStore {
         self.read(|keys| keyspace::cursor(keys, id, client_id))
     }
 
+    async fn furthest_cursor(&self, id: SessionId) -> Result<Option<Seq>, ReadError> {
+        self.read(|keys| keyspace::furthest_cursor(keys, id))
+    }
+
     async fn accepted(
         &self,
         id: SessionId,

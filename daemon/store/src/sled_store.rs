@@ -215,6 +215,10 @@ impl Store for SledStore {
         self.read(move |db| keyspace::cursor(db, id, &client_id)).await
     }
 
+    async fn furthest_cursor(&self, id: SessionId) -> Result<Option<Seq>, ReadError> {
+        self.read(move |db| keyspace::furthest_cursor(db, id)).await
+    }
+
     async fn accepted(
         &self,
         id: SessionId,

@@ -1,28 +1,16 @@
 //! The task that reads a session's stream and connects anew.
 
-use std::time::Duration;
-
 use agentd_proto::v1;
 use agentd_proto::v1::attach_request::Position;
 use agentd_proto::v1::attach_response::Payload;
 use agentd_proto::v1::event_service_client::EventServiceClient;
-use backon::{BackoffBuilder as _, ExponentialBackoff, ExponentialBuilder};
 use tokio::sync::mpsc::Sender;
 use tonic::Streaming;
 
 use super::{AttachEvent, AttachPosition, AttachTarget, Recovery};
-use crate::connect::{ConnectError, Endpoint, MAX_MESSAGE_BYTES, connect};
-use crate::start::ensure_running;
+use crate::connect::{Endpoint, MAX_MESSAGE_BYTES};
+use crate::lasting::{Lasting, OPEN_TIMEOUT};
 use crate::status_error::RpcError;
-
-/// Longest wait for the daemon to open a stream and say that it is attached.
-const ATTACH_TIMEOUT: Duration = Duration::from_secs(30);
-/// Pause after the first failure; it doubles, with jitter.
-const MIN_PAUSE: Duration = Duration::from_millis(100);
-/// Longest pause: people wait for it.
-const MAX_PAUSE: Duration = Duration::from_secs(2);
-/// Longest pause that the daemon may ask for.
-const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
 
 /// The client no longer listens.
 struct Closed;
@@ -35,23 +23,16 @@ pub(super) async fn run(
     tx: Sender<AttachEvent>,
 ) {
     let resume = Resume { position: target.position, seen: 0 };
-    let mut reader =
-        Reader { endpoint, target, recovery, tx, resume, outage: None, told: None, stopped: false };
+    let connection = Lasting::new(endpoint, recovery);
+    let mut reader = Reader { connection, target, tx, resume };
     while let Ok(()) = Box::pin(reader.attempt()).await {}
 }
 
 struct Reader {
-    endpoint: Endpoint,
+    connection: Lasting,
     target: AttachTarget,
-    recovery: Recovery,
     tx: Sender<AttachEvent>,
     resume: Resume,
-    /// Pauses between attempts while the connection is lost.
-    outage: Option<ExponentialBackoff>,
-    /// Why the connection is lost, as the client was told.
-    told: Option<RpcError>,
-    /// Somebody has stopped the daemon. Whoever did that does not want us to start it again.
-    stopped: bool,
 }
 
 impl Reader {
@@ -65,36 +46,18 @@ impl Reader {
             self.send(AttachEvent::Failed(ended)).await?;
             return Err(Closed);
         }
-        self.stopped |= ended.is_stopping();
-        let asked = ended.retry_after.unwrap_or_default().min(MAX_RETRY_AFTER);
-        self.outage.get_or_insert_with(|| pauses().build());
-        // Once for each loss, and again when there is a reason that waiting may not cure.
-        let is_news = match &self.told {
-            None => true,
-            Some(told) => !ended.is_outage() && told.message != ended.message,
-        };
-        if is_news {
-            self.told = Some(ended.clone());
+        let loss = self.connection.lost(&ended);
+        if loss.is_news {
             self.send(AttachEvent::Lost { error: ended }).await?;
         }
-        let pause = self.outage.as_mut().and_then(Iterator::next).unwrap_or(MAX_PAUSE);
         tokio::select! {
             () = self.tx.closed() => Err(Closed),
-            () = tokio::time::sleep(pause.max(asked)) => Ok(()),
+            () = tokio::time::sleep(loss.pause) => Ok(()),
         }
     }
 
     async fn attach(&mut self) -> Result<Streaming<v1::AttachResponse>, RpcError> {
-        let channel = match (connect(&self.endpoint).await, &self.recovery) {
-            (Err(ConnectError::NotRunning { .. }), Recovery::Restart { paths, options })
-                if !self.stopped =>
-            {
-                self.endpoint =
-                    ensure_running(paths, options).await.map_err(|error| RpcError::from(&error))?;
-                connect(&self.endpoint).await?
-            }
-            (connected, _) => connected?,
-        };
+        let channel = self.connection.channel().await?;
         let mut service = EventServiceClient::new(channel)
             .max_decoding_message_size(MAX_MESSAGE_BYTES)
             .max_encoding_message_size(MAX_MESSAGE_BYTES);
@@ -104,7 +67,7 @@ impl Reader {
             position: self.resume.position(),
         };
         // A deadline of the call would also end the stream.
-        match tokio::time::timeout(ATTACH_TIMEOUT, service.attach(request)).await {
+        match tokio::time::timeout(OPEN_TIMEOUT, service.attach(request)).await {
             Ok(opened) => Ok(opened?.into_inner()),
             Err(_) => Err(RpcError::no_answer()),
         }
@@ -118,7 +81,7 @@ impl Reader {
         let mut first = true;
         loop {
             let message = if first {
-                match tokio::time::timeout(ATTACH_TIMEOUT, stream.message()).await {
+                match tokio::time::timeout(OPEN_TIMEOUT, stream.message()).await {
                     Ok(message) => message,
                     Err(_) => return Ok(RpcError::no_answer()),
                 }
@@ -140,9 +103,7 @@ impl Reader {
         match payload {
             Payload::Attached(attached) => {
                 self.resume.attached(&attached);
-                self.told = None;
-                self.stopped = false;
-                if self.outage.take().is_some() {
+                if self.connection.has_begun() {
                     self.send(AttachEvent::Restored).await?;
                 }
                 self.send(AttachEvent::Attached(attached)).await
@@ -198,12 +159,4 @@ impl Resume {
     fn saw(&mut self, seq: u64) {
         self.seen = self.seen.max(seq);
     }
-}
-
-fn pauses() -> ExponentialBuilder {
-    ExponentialBuilder::new()
-        .with_min_delay(MIN_PAUSE)
-        .with_max_delay(MAX_PAUSE)
-        .without_max_times()
-        .with_jitter()
 }

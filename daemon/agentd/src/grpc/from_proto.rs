@@ -36,9 +36,14 @@ pub(super) fn optional_id<T: FromStr<Err = IdError>>(
 
 /// Reads how many rows a page may have; 0 leaves it to `default`.
 pub(super) fn page_size(asked: u32, default: u32, max: u32) -> Result<usize, Status> {
+    limit("page_size", asked, default, max)
+}
+
+/// Reads how many are asked for at most; zero means the default.
+pub(super) fn limit(field: &str, asked: u32, default: u32, max: u32) -> Result<usize, Status> {
     if asked > max {
         let problem = format!("{asked} is more than {max}");
-        return Err(bad_field("page_size", &problem, "ask for smaller pages"));
+        return Err(bad_field(field, &problem, "ask for fewer"));
     }
     let rows = if asked == 0 { default } else { asked };
     Ok(usize::try_from(rows).unwrap_or(usize::MAX))

@@ -14,6 +14,7 @@ const SCOPES: &[(&str, Scope)] = &[
     ("/agentd.v1.SessionService/ForkSession", Scope::Chat),
     ("/agentd.v1.SessionService/ExportSession", Scope::Read),
     ("/agentd.v1.SessionService/ImportSession", Scope::Chat),
+    ("/agentd.v1.SessionService/WatchSessions", Scope::Read),
     ("/agentd.v1.TurnService/SubmitMessage", Scope::Chat),
     ("/agentd.v1.TurnService/WithdrawMessage", Scope::Chat),
     ("/agentd.v1.TurnService/InterruptTurn", Scope::Chat),

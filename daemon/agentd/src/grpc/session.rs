@@ -8,6 +8,7 @@ mod get_session;
 mod import_session;
 mod list_sessions;
 mod update_session;
+mod watch_sessions;
 
 use agentd_proto::v1;
 use tonic::{Request, Response, Status};
@@ -16,6 +17,8 @@ use super::Service;
 
 #[tonic::async_trait]
 impl v1::session_service_server::SessionService for Service {
+    type WatchSessionsStream = watch_sessions::WatchStream;
+
     async fn create_session(
         &self,
         request: Request<v1::CreateSessionRequest>,
@@ -70,5 +73,12 @@ impl v1::session_service_server::SessionService for Service {
         request: Request<v1::ImportSessionRequest>,
     ) -> Result<Response<v1::ImportSessionResponse>, Status> {
         import_session::handle(&self.ctx, request.into_inner()).await.map(Response::new)
+    }
+
+    async fn watch_sessions(
+        &self,
+        request: Request<v1::WatchSessionsRequest>,
+    ) -> Result<Response<Self::WatchSessionsStream>, Status> {
+        watch_sessions::handle(&self.ctx, request.into_inner()).map(Response::new)
     }
 }

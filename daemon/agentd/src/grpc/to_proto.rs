@@ -30,7 +30,7 @@ pub(super) use model::{model, role};
 pub(super) use permission::{requested as approval_requested, rule};
 pub(super) use plan::plan;
 pub(super) use sandbox::sandbox;
-pub(super) use session::{participant, queued_message, record, view};
+pub(super) use session::{participant, queued_message, record, summary, view};
 pub(super) use todo::list as todo_list;
 pub(super) use tool::{
     action, effect as tool_effect, finished as tool_call_finished, missing as missing_tool, tool,

@@ -51,3 +51,4 @@ mod tools;
 mod turns;
 mod upgrade;
 mod usage;
+mod watch_sessions;

@@ -54,6 +54,7 @@ use crate::slow_turns::SlowTurnTally;
 use crate::tasks::Tasks;
 use crate::turn::{TurnOutcome, TurnReport, Verdict};
 use crate::usage::{Account, Spending};
+use crate::watch::Watchers;
 
 /// Reports that may wait. A turn that is ahead of its actor by more waits; its provider does too.
 const REPORTS: usize = 256;
@@ -90,6 +91,8 @@ pub(crate) struct SessionDeps {
     pub(crate) history: History,
     /// What servers count beside what is counted here.
     pub(crate) calibrations: Calibrations,
+    /// Who looks at all sessions.
+    pub(crate) watchers: Watchers,
 }
 
 impl SessionDeps {
@@ -327,6 +330,7 @@ impl Actor {
             self.record(drafts, vec![Write::ClearPartial(self.id)]).await?;
         }
         self.count_queue();
+        self.show_record();
         self.rest_before_looking();
         Ok(())
     }

@@ -374,11 +374,34 @@ impl SessionState {
             plan_steps: small(self.plan.left().count()),
         };
         self.record.unextracted_turns = self.unextracted_turns;
+        let (approvals, questions) = self.turn.as_ref().map_or((0, 0), |turn| {
+            (small(turn.approvals.len()), u32::from(turn.question.is_some()))
+        });
+        self.record.asks.set(approvals, questions, event.at);
+        // What a copy took along was seen in the original.
+        let copied = self.record.origin.map_or(Seq::ZERO, |origin| origin.seq);
+        if event.seq > copied && self.is_news(&event.body) {
+            self.record.news_seq = event.seq;
+        }
         self.record.status = match &self.turn {
             None => SessionStatus::Idle,
             Some(OpenTurn { suspended: Some(_), .. }) => SessionStatus::Waiting,
             Some(_) => SessionStatus::Running,
         };
+    }
+
+    /// True for what somebody who was away wants to know of: that a turn has ended, that a message was
+    /// never answered, and what was said outside of turns, such as a reminder. What waits for an answer
+    /// is counted by itself, and what the daemon notes for its own use is no news.
+    fn is_news(&self, event: &EventBody) -> bool {
+        match event {
+            EventBody::TurnCompleted(_)
+            | EventBody::TurnFailed(_)
+            | EventBody::TurnInterrupted(_)
+            | EventBody::MessageExpired(_) => true,
+            EventBody::Notice(_) => self.turn.is_none(),
+            _ => false,
+        }
     }
 
     fn approval_resolved(&mut self, resolved: &ApprovalResolved, event: &Event) {

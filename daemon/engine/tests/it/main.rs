@@ -37,4 +37,5 @@ mod spans;
 mod store;
 mod todo;
 mod tools;
+mod watch;
 mod world;

@@ -209,6 +209,10 @@ impl Store for FaultyStore {
         self.inner.cursor(id, client_id).await
     }
 
+    async fn furthest_cursor(&self, id: SessionId) -> Result<Option<Seq>, ReadError> {
+        self.inner.furthest_cursor(id).await
+    }
+
     async fn accepted(
         &self,
         id: SessionId,

@@ -37,6 +37,8 @@ pub async fn cursors_never_go_back(store: Arc<dyn Store>) {
     }
     assert_eq!(store.cursor(id, "bob").await.unwrap(), None);
     assert_eq!(store.cursor(session_id(2), "ann").await.unwrap(), None);
+    assert_eq!(store.furthest_cursor(id).await.unwrap(), Some(Seq(7)));
+    assert_eq!(store.furthest_cursor(session_id(2)).await.unwrap(), None);
 }
 
 /// A retry of a message finds the first answer.
@@ -292,6 +294,7 @@ pub async fn a_deleted_session_is_gone(store: Arc<dyn Store>) {
         assert_eq!(store.snapshot(id).await.unwrap(), None);
         assert_eq!(store.partial(id).await.unwrap(), None);
         assert_eq!(store.cursor(id, "c").await.unwrap(), None);
+        assert_eq!(store.furthest_cursor(id).await.unwrap(), None);
         assert_eq!(store.accepted(id, &client_message_id).await.unwrap(), None);
         assert_eq!(store.unfinished().await.unwrap(), []);
 

@@ -213,6 +213,26 @@ pub(crate) fn cursor(
         .transpose()
 }
 
+pub(crate) fn furthest_cursor(
+    keys: &impl Keyspace,
+    id: SessionId,
+) -> Result<Option<Seq>, ReadError> {
+    let (mut newest, mut damage) = (None, None);
+    keys.scan(under(&Key::of(Key::CURSOR, id)), Direction::Forward, &mut |_key, value| {
+        match read_json::<Seq>(value, "read cursor") {
+            Ok(seq) => {
+                newest = newest.max(Some(seq));
+                ControlFlow::Continue(())
+            }
+            Err(error) => {
+                damage = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    })?;
+    damage.map_or(Ok(newest), Err)
+}
+
 pub(crate) fn accepted(
     keys: &impl Keyspace,
     id: SessionId,

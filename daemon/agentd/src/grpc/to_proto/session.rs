@@ -1,7 +1,7 @@
 //! Sessions.
 
-use agentd_domain::{SessionRecord, SessionStatus, cut_line};
-use agentd_engine::{Participant, QueuedMessage, SessionView};
+use agentd_domain::{OpenAsks, SessionRecord, SessionStatus, cut_line};
+use agentd_engine::{Participant, QueuedMessage, SessionSummary, SessionView};
 use agentd_proto::v1;
 
 use super::{item, permission};
@@ -33,6 +33,8 @@ pub(crate) fn record(record: &SessionRecord, attached_clients: u32) -> v1::Sessi
         further_roots,
         unfinished: _,
         unextracted_turns: _,
+        asks: OpenAsks { approvals, questions, since },
+        news_seq,
     } = record;
     let status = match status {
         SessionStatus::Idle => v1::SessionStatus::Idle,
@@ -59,7 +61,16 @@ pub(crate) fn record(record: &SessionRecord, attached_clients: u32) -> v1::Sessi
         permission_mode: permission::mode(*permission_mode).into(),
         work_mode: permission::work_mode(*work_mode).into(),
         further_roots: further_roots.clone(),
+        open_approvals: *approvals,
+        open_questions: *questions,
+        waiting_since_ms: since.map_or(0, |since| since.0),
+        news_seq: news_seq.0,
     }
+}
+
+pub(crate) fn summary(summary: &SessionSummary) -> v1::SessionSummary {
+    let SessionSummary { record, attached, read } = summary;
+    v1::SessionSummary { session: Some(self::record(record, *attached)), read_seq: read.0 }
 }
 
 pub(crate) fn view(view: &SessionView) -> v1::Session {

@@ -246,6 +246,8 @@ impl Actor {
         }
         self.account.recorded();
         self.deps.history.is_new(self.id);
+        self.gauges.hide();
+        self.deps.watchers.changed(self.id);
         // Nothing may write to the log any more, a snapshot included.
         self.snapshot_seq = self.state.record.last_seq;
         self.forget_copies().await;

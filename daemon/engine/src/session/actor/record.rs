@@ -34,7 +34,9 @@ impl Actor {
         for event in &events {
             next.apply(event);
         }
-        if events.iter().any(|event| SessionState::changes_index(&event.body)) {
+        // Outside of a turn nothing follows that would bring the entry up to date.
+        let is_at_rest = next.turn.is_none() && !events.is_empty();
+        if is_at_rest || events.iter().any(|event| SessionState::changes_index(&event.body)) {
             writes.push(Write::PutSession(next.record.clone()));
         }
         let unfinished = next.is_unfinished();
@@ -71,6 +73,7 @@ impl Actor {
         self.marked_unfinished = unfinished;
         self.state = next;
         self.count_queue();
+        self.show_record();
         self.deps.history.recorded(self.id, &events);
         // First: what the answer lets go on is held to them.
         self.deps.rules.insert(rules);
@@ -112,6 +115,12 @@ impl Actor {
                 Err(error)
             }
         }
+    }
+
+    /// Shows the record to those who look at all sessions.
+    pub(super) fn show_record(&self) {
+        self.gauges.show(&self.state.record);
+        self.deps.watchers.changed(self.id);
     }
 
     /// Shows how many messages wait.

@@ -56,6 +56,7 @@ impl Actor {
         self.gauges
             .attached
             .store(u32::try_from(participants.len()).unwrap_or(u32::MAX), Ordering::Relaxed);
+        self.deps.watchers.changed(self.id);
         for subscriber in &self.subscribers {
             subscriber.push_presence(&participants);
         }
