@@ -4,7 +4,7 @@ use agentd_proto::v1;
 use agentd_shared::client_config::When;
 use agentd_shared::{
     AttachPosition, AttachStream, Client, ClientConfig, Connector, ErrorKind, Identity, Paths,
-    RemoteArgs, RpcError, Server,
+    RemoteArgs, RpcError, Server, SessionWatchStream,
 };
 
 use crate::cli::Global;
@@ -127,6 +127,11 @@ impl App {
         position: AttachPosition,
     ) -> AttachStream {
         self.connector.attach(client, session_id, position)
+    }
+
+    /// Watches all sessions, on a connection of its own.
+    pub(crate) fn watch(&self, client: &Client, limit: u32) -> SessionWatchStream {
+        self.connector.watch_sessions(client, limit)
     }
 
     /// Whether the place of this terminal in a session is worth keeping: it has a name that lasts,

@@ -24,11 +24,13 @@ use crate::command::search::SearchArgs;
 use crate::command::send::SendArgs;
 use crate::command::service::ServiceCommand;
 use crate::command::sessions::SessionsCommand;
+use crate::command::tail::TailArgs;
 use crate::command::token::TokenCommand;
 use crate::command::tools::ToolsCommand;
 use crate::command::undo::UndoArgs;
 use crate::command::upgrade::UpgradeArgs;
 use crate::command::usage::UsageArgs;
+use crate::command::watch::WatchArgs;
 use crate::output::ColorChoice;
 
 pub(crate) use session::{EffortArg, ModeArg, WhichSession, Wishes, WorkArg};
@@ -137,6 +139,29 @@ Examples:
   agentctl attach last
   agentctl attach 01JZ3V8QK5RD --from 1 --json")]
     Attach(AttachArgs),
+    /// Watch all sessions until Ctrl-C: what runs, what waits for you, what is unread
+    #[command(after_help = "\
+On a terminal the overview is redrawn in place; what waits for you comes
+first. Without one, each change that can be seen is a line. With --json each
+line is an object whose kind is snapshot, changed or deleted. A session is
+unread until a terminal has shown what came of it; a script shows nothing.
+
+Examples:
+  agentctl watch
+  agentctl watch --once
+  agentctl watch --json | jq -r 'select(.kind == \"changed\").session.title'")]
+    Watch(WatchArgs),
+    /// Print the newest events of a session, one a line
+    #[command(after_help = "\
+Each line has the time, the number of the event, its kind, and the beginning
+of what it says; --json has all of it. With --follow it goes on until Ctrl-C,
+also when the daemon restarts. Nothing counts as read by it.
+
+Examples:
+  agentctl tail
+  agentctl tail -f 01JZ3V8QK5RD
+  agentctl tail -n 1000 --json last | jq -r .kind | sort | uniq -c")]
+    Tail(TailArgs),
     /// List, show, rename, delete, copy, export and import sessions
     #[command(subcommand)]
     Sessions(SessionsCommand),

@@ -22,12 +22,14 @@ pub(crate) mod service;
 pub(crate) mod sessions;
 mod shutdown;
 pub(crate) mod status;
+pub(crate) mod tail;
 pub(crate) mod token;
 pub(crate) mod tools;
 pub(crate) mod undo;
 pub(crate) mod upgrade;
 pub(crate) mod usage;
 mod version;
+pub(crate) mod watch;
 
 use crate::app::{App, BrokenConfig};
 use crate::cli::{Cli, Command};
@@ -59,6 +61,8 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Chat(args) => Box::pin(chat::run(&args, &app)).await,
         Command::Send(args) => Box::pin(send::run(&args, &app)).await,
         Command::Attach(args) => Box::pin(attach::run(&args, &app)).await,
+        Command::Tail(args) => Box::pin(tail::run(&args, &app)).await,
+        Command::Watch(args) => Box::pin(watch::run(&args, &app)).await,
         Command::Search(args) => search::run(&args, &app).await,
         Command::Sessions(command) => Box::pin(sessions::run(&command, &app)).await,
         Command::Approvals(command) => approvals::run(&command, &app).await,
@@ -101,6 +105,8 @@ fn about_broken_config(command: &Command) -> BrokenConfig {
         Command::Chat(_)
         | Command::Send(_)
         | Command::Attach(_)
+        | Command::Tail(_)
+        | Command::Watch(_)
         | Command::Search(_)
         | Command::Sessions(_)
         | Command::Approvals(_)

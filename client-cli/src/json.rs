@@ -23,6 +23,7 @@ mod status;
 mod todo;
 mod tool;
 mod usage;
+mod watch;
 
 use agentd_proto::v1;
 
@@ -43,6 +44,7 @@ pub(crate) use search::SearchView;
 pub(crate) use session::{DetailView, SessionView};
 pub(crate) use status::{StatusView, VersionView};
 pub(crate) use usage::{UsageReportView, UsageRowView};
+pub(crate) use watch::WatchView;
 
 /// Turns `DELIVERY_QUEUE` into `queue`.
 fn short_name(full: &'static str, prefix: &str) -> String {

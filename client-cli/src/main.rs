@@ -9,6 +9,7 @@ mod approval_text;
 mod by_hand;
 mod chat;
 mod cli;
+mod columns;
 mod command;
 mod confirm;
 mod directory;

@@ -20,6 +20,7 @@ use crate::connect::{ConnectError, Endpoint};
 use crate::connect_args::{ConnectArgs, RemoteArgs};
 use crate::identity::Identity;
 use crate::paths::{Paths, check_socket_path};
+use crate::session_watch::{SessionWatch, SessionWatchStream};
 use crate::start::{Holder, StartOptions, data_dir_holder, ensure_running};
 
 pub use error::{ConnectorError, NotListening, ServerError};
@@ -266,11 +267,21 @@ impl Connector {
             identity: self.identity.clone(),
             position,
         };
-        let recovery = if self.may_start {
+        Attachment::open(client.endpoint().clone(), target, self.recovery())
+    }
+
+    /// Watches all sessions, on a connection of its own; a snapshot has at most `limit` of them. Call it
+    /// inside a tokio runtime.
+    pub fn watch_sessions(&self, client: &Client, limit: u32) -> SessionWatchStream {
+        SessionWatch::open(client.endpoint().clone(), limit, self.recovery())
+    }
+
+    /// What to do about a daemon that goes away.
+    fn recovery(&self) -> Recovery {
+        if self.may_start {
             Recovery::Restart { paths: self.paths.clone(), options: StartOptions::default() }
         } else {
             Recovery::Wait
-        };
-        Attachment::open(client.endpoint().clone(), target, recovery)
+        }
     }
 }

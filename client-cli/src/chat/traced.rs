@@ -12,7 +12,7 @@ const SEQ_WIDTH: usize = 5;
 const KIND_WIDTH: usize = 18;
 
 /// The line, in at most `width` columns and cut between words where that is possible.
-pub(super) fn line(event: &v1::Event, width: usize) -> String {
+pub(crate) fn line(event: &v1::Event, width: usize) -> String {
     let view = EventView::new(event).and_then(|view| serde_json::to_value(view).ok());
     let view = view.unwrap_or_default();
     let kind = view.get("kind").and_then(Value::as_str).unwrap_or("unknown");

@@ -4,11 +4,10 @@ use agentd_proto::v1;
 use agentd_shared::client_ids::now_ms;
 use agentd_shared::text::{one_line, relative_time};
 use clap::Args;
-use unicode_segmentation::UnicodeSegmentation as _;
-use unicode_width::UnicodeWidthStr as _;
 
 use crate::app::App;
 use crate::chat::terminal::Size;
+use crate::columns::{self, Flexible};
 use crate::exit::{Exit, Failure};
 use crate::json::SessionView;
 use crate::{ids, style};
@@ -29,8 +28,6 @@ const TITLE_WIDTH: usize = 44;
 const MIN_TITLE_WIDTH: usize = 20;
 /// Which column the titles are in.
 const TITLE: usize = 1;
-/// Between two columns.
-const GAP: &str = "  ";
 
 /// Lists sessions.
 pub(super) async fn run(args: &ListArgs, app: &App) -> Result<Exit, Failure> {
@@ -71,42 +68,8 @@ pub(crate) fn table(sessions: &[v1::Session], width: Option<usize>) -> Vec<Strin
             relative_time(session.updated_at_ms, now),
         ]
     });
-    let mut rows: Vec<[String; 5]> = std::iter::once(titles).chain(rows).collect();
-    let longest = match width {
-        Some(width) => {
-            let others = (0..5).filter(|column| *column != TITLE);
-            let taken: usize = others.map(|column| column_width(&rows, column) + GAP.len()).sum();
-            width.saturating_sub(taken).max(MIN_TITLE_WIDTH)
-        }
-        None => TITLE_WIDTH,
-    };
-    for [_, title, ..] in &mut rows {
-        *title = one_line(title, longest);
-    }
-    let widths: [usize; 5] = std::array::from_fn(|column| column_width(&rows, column));
-    rows.iter()
-        .map(|row| {
-            let cells: Vec<String> = row
-                .iter()
-                .zip(widths)
-                .map(|(cell, width)| {
-                    format!("{cell}{}", " ".repeat(width.saturating_sub(cell.width())))
-                })
-                .collect();
-            let row = cells.join(GAP);
-            let mut left = width.unwrap_or(usize::MAX);
-            let fits = row.graphemes(true).take_while(|grapheme| {
-                let enough = left.checked_sub(grapheme.width());
-                left = enough.unwrap_or(0);
-                enough.is_some()
-            });
-            fits.collect::<String>().trim_end().to_owned()
-        })
-        .collect()
-}
-
-fn column_width(rows: &[[String; 5]], column: usize) -> usize {
-    rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width()).max().unwrap_or(0)
+    let flexible = Flexible { column: TITLE, least: MIN_TITLE_WIDTH, usual: TITLE_WIDTH };
+    columns::table(std::iter::once(titles).chain(rows).collect(), flexible, width)
 }
 
 /// The title in at most `width` columns, or a stand-in.
@@ -139,6 +102,8 @@ fn shown_id(sessions: &[v1::Session], id: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use unicode_width::UnicodeWidthStr as _;
+
     use super::*;
 
     fn session(id: &str, title: &str) -> v1::Session {
