@@ -10,6 +10,7 @@
     unused_qualifications,
     clippy::allow_attributes,
     clippy::allow_attributes_without_reason,
+    clippy::large_enum_variant,
     clippy::pedantic,
     reason = "generated code"
 )]
