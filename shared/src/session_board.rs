@@ -81,9 +81,9 @@ pub enum BoardChange {
     /// A session that is not what it was.
     Changed {
         /// What it was.
-        before: v1::SessionSummary,
+        before: Box<v1::SessionSummary>,
         /// What it is.
-        now: v1::SessionSummary,
+        now: Box<v1::SessionSummary>,
     },
     /// A session is gone; this is what it was.
     Removed(v1::SessionSummary),
@@ -152,7 +152,9 @@ impl SessionBoard {
         let Some(id) = id_of(summary) else { return BoardChange::Nothing };
         match self.sessions.insert(id, summary.clone()) {
             Some(before) if before == *summary => BoardChange::Nothing,
-            Some(before) => BoardChange::Changed { before, now: summary.clone() },
+            Some(before) => {
+                BoardChange::Changed { before: Box::new(before), now: Box::new(summary.clone()) }
+            }
             None => {
                 self.drop_oldest();
                 BoardChange::Added(summary.clone())
@@ -252,7 +254,7 @@ mod tests {
         assert_eq!(board.apply(&changed(one.clone())), BoardChange::Added(one.clone()));
         assert_eq!(board.apply(&changed(one.clone())), BoardChange::Nothing);
         let now = with(one.clone(), |session| session.title = "new".to_owned());
-        let change = BoardChange::Changed { before: one, now: now.clone() };
+        let change = BoardChange::Changed { before: Box::new(one), now: Box::new(now.clone()) };
         assert_eq!(board.apply(&changed(now.clone())), change);
         assert_eq!(board.apply(&WatchEvent::Restored), BoardChange::Nothing);
         assert_eq!(board.get("one"), Some(&now));

@@ -45,9 +45,8 @@ impl<'a> WatchView<'a> {
                 sessions: board.in_order().into_iter().map(SummaryView::from).collect(),
                 more: board.has_more(),
             },
-            BoardChange::Added(now) | BoardChange::Changed { now, .. } => {
-                Self::Changed(Box::new(SummaryView::from(now)))
-            }
+            BoardChange::Added(now) => Self::Changed(Box::new(SummaryView::from(now))),
+            BoardChange::Changed { now, .. } => Self::Changed(Box::new(SummaryView::from(&**now))),
             BoardChange::Removed(before) => {
                 let session = before.session.as_ref();
                 Self::Deleted {

@@ -126,15 +126,20 @@ impl Lines {
                 }
                 output.line(&tally(board))
             }
-            BoardChange::Added(now) | BoardChange::Changed { now, .. } => match self.is_news(now) {
-                Some(text) => line(now, &text, output),
-                None => Ok(()),
-            },
+            BoardChange::Added(now) => self.tell(now, output),
+            BoardChange::Changed { now, .. } => self.tell(now, output),
             BoardChange::Removed(before) => {
                 let id = before.session.as_ref().map(|session| session.session_id.as_str());
                 self.said.remove(id.unwrap_or_default());
                 line(before, "deleted", output)
             }
+        }
+    }
+
+    fn tell(&mut self, summary: &v1::SessionSummary, output: &Output) -> Result<(), Failure> {
+        match self.is_news(summary) {
+            Some(state) => line(summary, &state, output),
+            None => Ok(()),
         }
     }
 
