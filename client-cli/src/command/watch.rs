@@ -112,8 +112,8 @@ impl Overview<'_> {
                 self.leave()?;
                 return Err(rpc_failure("cannot watch the sessions", error));
             }
-            WatchEvent::Lost { error } => return self.tell(Some(lost(&error))),
-            WatchEvent::Restored => return self.tell(None),
+            WatchEvent::Lost { error } => self.tell(Some(lost(&error))),
+            WatchEvent::Restored => self.tell(None),
             WatchEvent::Snapshot(_) | WatchEvent::Changed(_) | WatchEvent::Deleted { .. } => {}
         }
         if change == BoardChange::Nothing {
@@ -129,14 +129,13 @@ impl Overview<'_> {
     }
 
     /// Says that the connection is lost and why, or that it is back.
-    fn tell(&mut self, trouble: Option<String>) -> Result<(), Failure> {
+    fn tell(&mut self, trouble: Option<String>) {
         match &mut self.form {
             Form::Frame(frame) => frame.trouble = trouble,
             Form::Lines(_) | Form::Json => {
                 self.app.output.note(trouble.as_deref().unwrap_or("connected again"));
             }
         }
-        Ok(())
     }
 
     fn ages(&self) -> bool {

@@ -70,7 +70,7 @@ async fn an_overview_shows_what_runs_what_waits_for_people_and_what_is_unread() 
     assert_eq!(overview.board.tally().waiting, 1);
     // One session, its list and the overview say the same.
     let listed = ann.client().session().list_sessions(v1::ListSessionsRequest::default()).await;
-    assert_eq!(listed.unwrap().into_inner().sessions, [waiting.clone()]);
+    assert_eq!(listed.unwrap().into_inner().sessions, std::slice::from_ref(&waiting));
     assert_eq!(ann.session().await.session, Some(waiting));
 
     let open = ann.session().await.open_approvals.remove(0);
