@@ -240,8 +240,12 @@ impl Connector {
     /// Who has the data directory, whether it listens or not. Nothing is known of that for a socket
     /// that was named outright.
     pub fn data_dir_holder(&self) -> Option<Holder> {
-        let is_ours = self.socket.is_none() && self.server.is_none();
-        is_ours.then(|| data_dir_holder(&self.paths)).flatten()
+        self.is_usual().then(|| data_dir_holder(&self.paths)).flatten()
+    }
+
+    /// Whether the daemon that is meant is this user's usual one, with the files of [`Self::paths`].
+    pub fn is_usual(&self) -> bool {
+        self.socket.is_none() && self.server.is_none()
     }
 
     /// The error for a daemon that has the data directory and does not listen.

@@ -39,6 +39,8 @@ pub mod session_board;
 #[cfg(feature = "connect")]
 pub mod session_watch;
 #[cfg(feature = "connect")]
+pub mod setup;
+#[cfg(feature = "connect")]
 pub mod start;
 #[cfg(feature = "connect")]
 pub mod status_error;

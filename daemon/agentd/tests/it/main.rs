@@ -43,6 +43,7 @@ mod roots;
 mod run_command;
 mod run_python;
 mod sessions;
+mod setup;
 mod supervised;
 mod terminal;
 mod titles;
