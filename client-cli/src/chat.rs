@@ -27,7 +27,7 @@ mod models;
 mod own_turns;
 mod plan;
 mod position;
-mod queue;
+pub(crate) mod queue;
 pub(crate) mod rows;
 mod running;
 mod screen;

@@ -5,6 +5,7 @@ mod session;
 use agentd_shared::ConnectArgs;
 use clap::{Args, Parser, Subcommand};
 
+use crate::command::answer::AnswerArgs;
 use crate::command::approvals::ApprovalsCommand;
 use crate::command::attach::AttachArgs;
 use crate::command::backup::BackupArgs;
@@ -15,7 +16,9 @@ use crate::command::context::ContextArgs;
 use crate::command::diff::DiffArgs;
 use crate::command::doctor::DoctorArgs;
 use crate::command::goals::GoalsCommand;
+use crate::command::interrupt::InterruptArgs;
 use crate::command::logs::LogsArgs;
+use crate::command::man::ManArgs;
 use crate::command::memory::MemoryCommand;
 use crate::command::models::ModelsArgs;
 use crate::command::permissions::PermissionsCommand;
@@ -27,10 +30,12 @@ use crate::command::sessions::SessionsCommand;
 use crate::command::tail::TailArgs;
 use crate::command::token::TokenCommand;
 use crate::command::tools::ToolsCommand;
+use crate::command::tui::TuiArgs;
 use crate::command::undo::UndoArgs;
 use crate::command::upgrade::UpgradeArgs;
 use crate::command::usage::UsageArgs;
 use crate::command::watch::WatchArgs;
+use crate::command::withdraw::WithdrawArgs;
 use crate::output::ColorChoice;
 
 pub(crate) use session::{EffortArg, ModeArg, WhichSession, Wishes, WorkArg};
@@ -59,7 +64,9 @@ Environment:
   AGENTD_SERVER    same as --server
   AGENTD_TOKEN     token for a daemon on another machine
   AGENTCTL_CLIENT  same as --client
-  NO_COLOR         no colour";
+  NO_COLOR         no colour, unless --color always says otherwise
+  CLICOLOR_FORCE   colour into a pipe, too
+  TERM             dumb: no colour, and nothing is drawn in place";
 
 /// Talks to the agent that lives on this machine.
 #[derive(Debug, Parser)]
@@ -100,11 +107,14 @@ pub(crate) enum Command {
     /// Talk in a session
     #[command(after_help = "\
 Without an option a new session begins. Type /help inside for commands and
-keys. A message that is sent while a turn runs waits for its end;
-`/steer TEXT` (or `>TEXT`) reaches the running turn, `!TEXT` interrupts it.
+keys. A message that is sent while a turn runs waits for its end; `/steer
+TEXT` (or `>TEXT`) reaches the running turn, `!TEXT` interrupts it.
 Ctrl-C cancels the turn, twice leaves; Ctrl-D leaves and lets it go on.
 From a pipe each line is a message or a command, and waits for the end of
-the one before.
+the one before. There is no --json; `agentctl send --json` is for programs.
+
+Where no configuration was made and no model is found, it asks for one first:
+an API key, a server on this machine, or neither. --no-setup does not ask.
 
 Examples:
   agentctl chat
@@ -112,6 +122,16 @@ Examples:
   agentctl chat --session 01JZ3V8QK5RD
   printf 'hello\\nwhat time is it?\\n' | agentctl chat")]
     Chat(ChatArgs),
+    /// Talk in the full-screen client
+    #[command(after_help = "\
+Becomes agent-tui, which is looked for beside agentctl and along PATH, with
+the options that say which daemon is meant. There is no --json.
+
+Examples:
+  agentctl tui
+  agentctl --context box tui
+  agentctl tui -- --help")]
+    Tui(TuiArgs),
     /// Send one message and print the answer
     #[command(after_help = "\
 The answer goes to stdout as it streams, everything else to stderr. With
@@ -162,7 +182,32 @@ Examples:
   agentctl tail -f 01JZ3V8QK5RD
   agentctl tail -n 1000 --json last | jq -r .kind | sort | uniq -c")]
     Tail(TailArgs),
-    /// List, show, rename, delete, copy, export and import sessions
+    /// End the turn that runs in a session
+    #[command(after_help = "\
+The session stays; what the turn has done stays too. Without a turn nothing is
+done, and the command succeeds.
+
+Examples:
+  agentctl interrupt last
+  agentctl interrupt 01JZ3V8QK5RD --json | jq .interrupted")]
+    Interrupt(InterruptArgs),
+    /// Take back a message that no turn has used yet
+    #[command(after_help = "\
+Examples:
+  agentctl withdraw last
+  agentctl withdraw 01JZ3V8QK5RD 2")]
+    Withdraw(WithdrawArgs),
+    /// Answer what the turn of a session asks, or show it
+    #[command(after_help = "\
+Calls that wait for a yes are answered with `agentctl approvals`.
+
+Examples:
+  agentctl answer last
+  agentctl answer last continue
+  agentctl answer 01JZ3V8QK5RD 2
+  agentctl answer last --json \"in the staging cluster\"")]
+    Answer(AnswerArgs),
+    /// List, create, show, change, delete, copy, export and import sessions
     #[command(subcommand)]
     Sessions(SessionsCommand),
     /// Find what was said in all sessions
@@ -263,6 +308,10 @@ Examples:
   agentctl models --json | jq -r '.models[] | select(.available).name'")]
     Models(ModelsArgs),
     /// Show how the daemon is; none is started for that
+    #[command(after_help = "\
+Examples:
+  agentctl status
+  agentctl status --json | jq -r .provider.model")]
     Status(JsonArgs),
     /// Look at everything that can be wrong, with a remedy for each
     #[command(after_help = "\
@@ -274,6 +323,11 @@ Examples:
   agentctl doctor --json | jq '.[] | select(.outcome != \"ok\")'")]
     Doctor(DoctorArgs),
     /// Show what shuts commands in, or test it
+    #[command(after_help = "\
+Examples:
+  agentctl sandbox
+  agentctl sandbox --json | jq -r .backend
+  agentctl sandbox test")]
     Sandbox(SandboxArgs),
     /// Show what the daemon logs
     #[command(after_help = "\
@@ -300,9 +354,18 @@ Examples:
   agentctl usage --json | jq .total.cost.nano_usd")]
     Usage(UsageArgs),
     /// Stop the daemon and wait until it is gone
-    Shutdown,
+    #[command(after_help = "\
+Turns end at a safe point and are asked about, or go on, at the next start.
+
+Examples:
+  agentctl shutdown")]
+    Shutdown(JsonArgs),
     /// Make the running daemon read its configuration again
-    Reload,
+    #[command(after_help = "\
+Examples:
+  agentctl reload
+  agentctl reload --json | jq -r '.needs_restart[]'")]
+    Reload(JsonArgs),
     /// Let another binary take over from the daemon that runs
     #[command(after_help = "\
 The process keeps its id and its socket: clients reconnect, and turns that are
@@ -321,6 +384,14 @@ Examples:
   agentctl backup /mnt/usb/agentd-2025-06-01")]
     Backup(BackupArgs),
     /// Make, show or find the configuration
+    #[command(after_help = "\
+The daemon's program does it, also when the file cannot be read. There is no
+--json: `show` prints what is in force as TOML, with where it is from.
+
+Examples:
+  agentctl config init
+  ${EDITOR:-vi} \"$(agentctl config path)\" && agentctl reload
+  agentctl config show")]
     Config(ConfigArgs),
     /// Show what a session's requests are made of; name daemons on other machines
     #[command(after_help = "\
@@ -337,11 +408,24 @@ Examples:
     Token(TokenCommand),
     /// Print a completion script for a shell
     #[command(after_help = "\
+There is no --json: what is printed is a script.
+
 Examples:
   echo 'source <(agentctl completions bash)' >> ~/.bashrc
   agentctl completions fish > ~/.config/fish/completions/agentctl.fish")]
     Completions(CompletionsArgs),
+    /// Print a manual page, or write those of all commands
+    #[command(after_help = "\
+There is no --json: what is printed is a manual page.
+
+Examples:
+  agentctl man | man -l -
+  agentctl man ~/.local/share/man/man1")]
+    Man(ManArgs),
     /// Print the versions of agentctl and of the running daemon
+    #[command(after_help = "\
+Examples:
+  agentctl version --json | jq -r .agentd")]
     Version(JsonArgs),
 }
 
@@ -354,87 +438,4 @@ pub(crate) struct JsonArgs {
 }
 
 #[cfg(test)]
-mod tests {
-    use clap::CommandFactory as _;
-
-    use super::*;
-
-    #[test]
-    fn the_command_tree_is_sound() {
-        Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn session_options_exclude_each_other() {
-        let check = |line: &str, good: bool| {
-            let parsed = Cli::try_parse_from(line.split(' '));
-            assert_eq!(parsed.is_ok(), good, "{line}: {:?}", parsed.err());
-        };
-        check("agentctl chat", true);
-        check("agentctl chat --continue", true);
-        check("agentctl chat --session 01JZ --model m", true);
-        check("agentctl chat --session 01JZ --new", false);
-        check("agentctl chat --continue --new", false);
-        check("agentctl send hello world --json --delivery steer", true);
-        check("agentctl send --delivery later x", false);
-        check("agentctl send --priority critical --ttl 10m x", true);
-        check("agentctl send --priority loud x", false);
-        check("agentctl send --ttl soon x", false);
-        check("agentctl sessions fork 01JZ --at 0", false);
-        check("agentctl --home /tmp/x --no-start status --json", true);
-        check("agentctl status --socket /tmp/s --color never", true);
-        check("agentctl models --json", true);
-        check("agentctl send --effort much x", false);
-        check("agentctl sessions set last --effort low", true);
-        check("agentctl sessions set last", false);
-        check("agentctl sessions set last --mode auto-edit --work docs", true);
-        check("agentctl chat --mode yolo", false);
-        check("agentctl approvals deny 01JZ --reason no", true);
-        check("agentctl approvals allow", false);
-        check("agentctl tools run calculator expression=1+1 --yes", true);
-        check("agentctl tools run calculator a=1 --json-args {}", false);
-        check("agentctl tools run time --session last --workspace .", false);
-        check("agentctl send --yes hi", true);
-        check("agentctl send --yes --no-wait hi", false);
-        check("agentctl goals add a b --priority 3", true);
-        check("agentctl goals add a --priority 0", false);
-        check("agentctl goals add a --everywhere --workspace .", false);
-        check("agentctl undo --change 0", false);
-        check("agentctl undo last --change 2 --yes", true);
-        check("agentctl config show", true);
-        check("agentctl status --server https://box:7443 --ca ca.pem --token-file -", true);
-        check("agentctl status --server https://box:7443 --context home", false);
-        check("agentctl status --socket /s --server https://box:7443", false);
-        check("agentctl status --token agentd_a_b", false);
-        check("agentctl context add home --server https://box:7443", true);
-        check("agentctl token create phone --scope read --expires 30d --json", true);
-        check("agentctl token create phone --expires soon", false);
-        check("agentctl memory list --status quarantined --priority high --json", true);
-        check("agentctl memory add likes tea --workspace . --agent a", false);
-        check("agentctl memory add call --remind 2h", true);
-        check("agentctl memory add call --remind soon", false);
-        check("agentctl memory add x --importance 6", false);
-        check("agentctl memory edit 6FAV01XY --tag a --no-tags", false);
-        check("agentctl memory forget 6FAV01XY --yes", false);
-        check("agentctl memory forget 6FAV01XY --erase --yes", true);
-        check("agentctl memory decay --within 30d", false);
-        check("agentctl memory decay --dry-run --within 30d", true);
-        check("agentctl search where is it --since 7d --role user --limit 5", true);
-        check("agentctl search", false);
-        check("agentctl search x --since soon", false);
-        check("agentctl search x --limit 101", false);
-        check("agentctl completions fish", true);
-    }
-
-    #[test]
-    fn what_is_broken_by_hand_fits_a_narrow_terminal() {
-        fn check(command: &clap::Command) {
-            let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-            for line in text.lines() {
-                assert!(line.chars().count() <= 78, "{}: {line}", command.get_name());
-            }
-            command.get_subcommands().for_each(check);
-        }
-        check(&Cli::command());
-    }
-}
+mod tests;

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub(crate) mod answer;
 pub(crate) mod approvals;
 pub(crate) mod attach;
 pub(crate) mod backup;
@@ -10,7 +11,9 @@ pub(crate) mod context;
 pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod goals;
+pub(crate) mod interrupt;
 pub(crate) mod logs;
+pub(crate) mod man;
 pub(crate) mod memory;
 pub(crate) mod models;
 pub(crate) mod permissions;
@@ -25,11 +28,13 @@ pub(crate) mod status;
 pub(crate) mod tail;
 pub(crate) mod token;
 pub(crate) mod tools;
+pub(crate) mod tui;
 pub(crate) mod undo;
 pub(crate) mod upgrade;
 pub(crate) mod usage;
 mod version;
 pub(crate) mod watch;
+pub(crate) mod withdraw;
 
 use crate::app::{App, BrokenConfig};
 use crate::cli::{Cli, Command};
@@ -45,6 +50,12 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
     // This one needs nothing from its surroundings and must work in a broken installation too.
     if let Command::Completions(args) = &cli.command {
         return completions::run(args, &Output::new(cli.global.color));
+    }
+    if let Command::Man(args) = &cli.command {
+        return man::run(args, &Output::new(cli.global.color));
+    }
+    if let Command::Tui(args) = &cli.command {
+        return tui::run(args, &cli.global);
     }
     let mut app = App::new(&cli.global, about_broken_config(&cli.command))?;
     match &cli.command {
@@ -63,6 +74,9 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Attach(args) => Box::pin(attach::run(&args, &app)).await,
         Command::Tail(args) => Box::pin(tail::run(&args, &app)).await,
         Command::Watch(args) => Box::pin(watch::run(&args, &app)).await,
+        Command::Interrupt(args) => interrupt::run(&args, &app).await,
+        Command::Withdraw(args) => withdraw::run(&args, &app).await,
+        Command::Answer(args) => answer::run(&args, &app).await,
         Command::Search(args) => search::run(&args, &app).await,
         Command::Sessions(command) => Box::pin(sessions::run(&command, &app)).await,
         Command::Approvals(command) => approvals::run(&command, &app).await,
@@ -78,8 +92,8 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Sandbox(args) => Box::pin(sandbox::run(&args, &app)).await,
         Command::Logs(args) => Box::pin(logs::run(&args, &app)).await,
         Command::Usage(args) => usage::run(&args, &app).await,
-        Command::Shutdown => shutdown::run(&app).await,
-        Command::Reload => reload::run(&app).await,
+        Command::Shutdown(args) => shutdown::run(&args, &app).await,
+        Command::Reload(args) => reload::run(&args, &app).await,
         Command::Upgrade(args) => upgrade::run(&args, &app).await,
         Command::Service(command) => service::run(&command, &app).await,
         Command::Backup(args) => backup::run(&args, &app).await,
@@ -87,6 +101,8 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Context(args) => context::run(&args, &cli.global.connect.remote, &app).await,
         Command::Token(command) => token::run(&command, &app).await,
         Command::Completions(args) => completions::run(&args, &app.output),
+        Command::Man(args) => man::run(&args, &app.output),
+        Command::Tui(args) => tui::run(&args, &cli.global),
         Command::Version(args) => version::run(&args, &app).await,
     }
 }
@@ -94,18 +110,21 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
 /// Whoever has broken the file must be able to find it, to see what is wrong and to stop the daemon.
 fn about_broken_config(command: &Command) -> BrokenConfig {
     match command {
-        Command::Config(_) | Command::Reload => BrokenConfig::Pass,
+        Command::Config(_) | Command::Reload(_) => BrokenConfig::Pass,
         Command::Status(_)
         | Command::Doctor(_)
         | Command::Sandbox(_)
         | Command::Logs(_)
-        | Command::Shutdown
+        | Command::Shutdown(_)
         | Command::Service(_)
         | Command::Version(_) => BrokenConfig::Warn,
         Command::Chat(_)
         | Command::Send(_)
         | Command::Attach(_)
         | Command::Tail(_)
+        | Command::Interrupt(_)
+        | Command::Withdraw(_)
+        | Command::Answer(_)
         | Command::Watch(_)
         | Command::Search(_)
         | Command::Sessions(_)
@@ -122,6 +141,8 @@ fn about_broken_config(command: &Command) -> BrokenConfig {
         | Command::Backup(_)
         | Command::Context(_)
         | Command::Token(_)
-        | Command::Completions(_) => BrokenConfig::Refuse,
+        | Command::Completions(_)
+        | Command::Man(_)
+        | Command::Tui(_) => BrokenConfig::Refuse,
     }
 }

@@ -28,6 +28,34 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
+    /// All of them, by their codes.
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Ok,
+        Self::Failed,
+        Self::Usage,
+        Self::Unreachable,
+        Self::NotFound,
+        Self::Interrupted,
+        Self::Waiting,
+        Self::CtrlC,
+    ];
+
+    /// What it means, as the help and the manual say it.
+    pub(crate) const fn meaning(self) -> &'static str {
+        match self {
+            Self::Ok => "done (also when the reader of the output went away, as with `| head`)",
+            Self::Failed => "the turn or the command failed",
+            Self::Usage => "wrong usage",
+            Self::Unreachable => "the daemon cannot be reached or started",
+            Self::NotFound => "not found",
+            Self::Interrupted => "the turn was interrupted",
+            Self::Waiting => {
+                "the turn waits for an answer: open it with `agentctl chat --session ID`"
+            }
+            Self::CtrlC => "stopped by Ctrl-C",
+        }
+    }
+
     /// The exit code.
     pub(crate) const fn code(self) -> u8 {
         match self {

@@ -9,6 +9,7 @@ mod approval;
 mod by_hand;
 mod context;
 mod diagnostics;
+mod done;
 mod event;
 mod goal;
 mod memory;
@@ -31,7 +32,12 @@ pub(crate) use approval::OpenApprovalView;
 pub(crate) use by_hand::{ChangesView, StepView, ToolView};
 pub(crate) use context::{CompactView, CompactedView, ContextView, ExpandedView};
 pub(crate) use diagnostics::{CheckView, LogRecordView};
-pub(crate) use event::EventView;
+pub(crate) use done::{
+    ApprovalAnswerView, BackupView, DeletedView, DroppedGoalView, ForgottenView, InterruptedView,
+    QuestionAnswerView, ReadView, ReloadView, RemovedRuleView, ShutdownView, UpgradeView,
+    WithdrawnView,
+};
+pub(crate) use event::{EventView, QuestionView};
 pub(crate) use goal::GoalView;
 pub(crate) use memory::{
     FoundMemoryView, MemoryChangeView, MemoryDetailView, MemoryStatsView, MemoryView, SweepView,
@@ -42,7 +48,7 @@ pub(crate) use rule::RuleView;
 pub(crate) use sandbox::{PromiseView, SandboxView};
 pub(crate) use search::SearchView;
 pub(crate) use session::{DetailView, SessionView};
-pub(crate) use status::{StatusView, VersionView};
+pub(crate) use status::{ProviderView, StatusView, VersionView};
 pub(crate) use usage::{UsageReportView, UsageRowView};
 pub(crate) use watch::WatchView;
 

@@ -34,6 +34,8 @@ pub(crate) struct Surroundings {
     pub(crate) stderr_is_terminal: bool,
     /// `NO_COLOR` is set to something.
     pub(crate) no_color: bool,
+    /// `CLICOLOR_FORCE` is set to something but 0: colour into a pipe, too.
+    pub(crate) force_color: bool,
     /// `TERM` is "dumb" or empty: no escape sequences at all.
     pub(crate) dumb: bool,
 }
@@ -45,6 +47,8 @@ impl Surroundings {
             stdout_is_terminal: io::stdout().is_terminal(),
             stderr_is_terminal: io::stderr().is_terminal(),
             no_color: set("NO_COLOR"),
+            force_color: set("CLICOLOR_FORCE")
+                && std::env::var_os("CLICOLOR_FORCE").is_some_and(|value| value != "0"),
             dumb: std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb"),
         }
     }
@@ -53,7 +57,10 @@ impl Surroundings {
         match choice {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
-            ColorChoice::Auto => is_terminal && !self.no_color && !self.dumb,
+            // Who wants none is asked for none, whatever else is set.
+            ColorChoice::Auto => {
+                !self.no_color && (self.force_color || (is_terminal && !self.dumb))
+            }
         }
     }
 }
@@ -83,6 +90,11 @@ impl Output {
     /// True when stdout is a terminal that understands cursor movement.
     pub(crate) fn can_draw(&self) -> bool {
         self.around.stdout_is_terminal && !self.around.dumb
+    }
+
+    /// True when stderr is a terminal that understands cursor movement.
+    pub(crate) fn can_redraw_stderr(&self) -> bool {
+        self.around.stderr_is_terminal && !self.around.dumb
     }
 
     /// True when nothing but plain characters is understood.
@@ -244,6 +256,7 @@ mod tests {
         stdout_is_terminal: true,
         stderr_is_terminal: true,
         no_color: false,
+        force_color: false,
         dumb: false,
     };
 
@@ -259,6 +272,10 @@ mod tests {
         check(ColorChoice::Auto, Surroundings { stdout_is_terminal: false, ..TERMINAL }, false);
         check(ColorChoice::Always, Surroundings { no_color: true, ..TERMINAL }, true);
         check(ColorChoice::Never, TERMINAL, false);
+        let piped = Surroundings { stdout_is_terminal: false, force_color: true, ..TERMINAL };
+        check(ColorChoice::Auto, piped, true);
+        check(ColorChoice::Auto, Surroundings { no_color: true, ..piped }, false);
+        check(ColorChoice::Never, piped, false);
     }
 
     #[test]

@@ -377,7 +377,7 @@ impl Conversation<'_> {
         let is_markdown = file.extension().is_some_and(|extension| extension == "md");
         let format = if is_markdown { ExportFormat::Markdown } else { ExportFormat::Jsonl };
         let mut sink = Sink::file(&file)?;
-        export::write(&self.client, &self.session_id, format, &mut sink).await?;
+        export::write(&self.client, &self.session_id, format, &mut sink, &|_seq| {}).await?;
         let whole = std::path::absolute(&file).unwrap_or(file);
         self.view.aside(Tone::Dim, &format!("wrote {}", whole.display()));
         Ok(())

@@ -45,7 +45,7 @@ impl Conversation<'_> {
 }
 
 /// A queued message by its number, its id, or the only one.
-fn pick_queued<'q>(waiting: &[&'q str], wanted: &str) -> Option<&'q str> {
+pub(crate) fn pick_queued<'q>(waiting: &[&'q str], wanted: &str) -> Option<&'q str> {
     if wanted.is_empty() {
         return match waiting {
             [only] => Some(only),

@@ -11,18 +11,32 @@ use crate::app::{App, rpc_failure};
 use crate::approval_text::{self, Extent};
 use crate::cli::JsonArgs;
 use crate::exit::{Exit, Failure};
-use crate::json::OpenApprovalView;
+use crate::json::{ApprovalAnswerView, OpenApprovalView};
 
 /// Commands about approvals.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ApprovalsCommand {
     /// List what waits, in all sessions, the oldest first
+    #[command(after_help = "\
+Examples:
+  agentctl approvals list
+  agentctl approvals list --json | jq -r '.[].request.approval_id'")]
     List(JsonArgs),
     /// Show one, all of it
+    #[command(after_help = "\
+Examples:
+  agentctl approvals show 01JZ3V8QK5RD")]
     Show(ApprovalId),
     /// Let a call run
+    #[command(after_help = "\
+Examples:
+  agentctl approvals allow 01JZ3V8QK5RD
+  agentctl approvals allow 01JZ3V8QK5RD --always=workspace")]
     Allow(AllowArgs),
     /// Keep a call from running
+    #[command(after_help = "\
+Examples:
+  agentctl approvals deny 01JZ3V8QK5RD --reason \"use ripgrep\"")]
     Deny(DenyArgs),
 }
 
@@ -32,6 +46,9 @@ pub(crate) struct ApprovalId {
     /// Approval by id, or by a unique beginning of it
     #[arg(value_name = "ID")]
     id: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// Options of `approvals allow`.
@@ -86,6 +103,9 @@ pub(super) async fn run(command: &ApprovalsCommand, app: &App) -> Result<Exit, F
                 }
             }
         }
+        ApprovalsCommand::Show(which) if which.json => {
+            app.output.json(&OpenApprovalView::from(pick(&open, &which.id)?))?;
+        }
         ApprovalsCommand::Show(which) => {
             for line in listed(pick(&open, &which.id)?, Extent::Whole) {
                 app.output.line(&line)?;
@@ -98,12 +118,12 @@ pub(super) async fn run(command: &ApprovalsCommand, app: &App) -> Result<Exit, F
                 Some(Where::Workspace) => v1::ApprovalScope::Workspace,
             };
             let answer = Answer { decision: v1::ApprovalDecision::Allow, scope, reason: "" };
-            say(app, &client, pick(&open, &which.id)?, answer).await?;
+            say(app, &client, pick(&open, &which.id)?, answer, which.json).await?;
         }
         ApprovalsCommand::Deny(DenyArgs { which, reason }) => {
             let scope = v1::ApprovalScope::Once;
             let answer = Answer { decision: v1::ApprovalDecision::Deny, scope, reason };
-            say(app, &client, pick(&open, &which.id)?, answer).await?;
+            say(app, &client, pick(&open, &which.id)?, answer, which.json).await?;
         }
     }
     Ok(Exit::Ok)
@@ -128,9 +148,18 @@ async fn say(
     client: &Client,
     open: &v1::OpenApproval,
     answer: Answer<'_>,
+    json: bool,
 ) -> Result<(), Failure> {
     let id = open.request.as_ref().map_or("", |request| request.approval_id.as_str());
     send(client, app.author(), &open.session_id, id, answer).await?;
+    if json {
+        return app.output.json(&ApprovalAnswerView {
+            approval_id: id,
+            session_id: &open.session_id,
+            decision: crate::json::approval_decision(answer.decision.into()),
+            scope: crate::json::approval_scope(answer.scope.into()),
+        });
+    }
     let done = if answer.decision == v1::ApprovalDecision::Allow { "allowed" } else { "denied" };
     app.output.note(&format!("{id} is {done}"));
     Ok(())

@@ -9,6 +9,8 @@ use clap::Args;
 
 use crate::app::{App, rpc_failure};
 use crate::exit::{Exit, Failure};
+use crate::json::BackupView;
+use crate::progress::Progress;
 
 /// Options of `backup`.
 #[derive(Debug, Clone, Args)]
@@ -16,6 +18,9 @@ pub(crate) struct BackupArgs {
     /// Directory to create
     #[arg(value_name = "DEST")]
     pub(crate) destination: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// A store of many gigabytes takes its time.
@@ -38,11 +43,17 @@ pub(super) async fn run(args: &BackupArgs, app: &App) -> Result<Exit, Failure> {
         .into_string()
         .map_err(|_path| unusable("the path is not UTF-8".to_owned()))?;
     let client = app.client().await?;
+    let copying = Progress::wait(&app.output, "copying the store");
     let request = v1::BackupStoreRequest { destination: destination.clone() };
     let answer = client.admin().backup_store(with_deadline(request, DEADLINE)).await;
+    drop(copying);
     let answer = answer.map_err(|status| rpc_failure("cannot back up the store", status))?;
     let v1::BackupStoreResponse { sessions, events } = answer.into_inner();
-    app.output
-        .line(&format!("copied {sessions} sessions with {events} events to {destination}"))?;
+    if args.json {
+        app.output.json(&BackupView { destination: &destination, sessions, events })?;
+    } else {
+        app.output
+            .line(&format!("copied {sessions} sessions with {events} events to {destination}"))?;
+    }
     Ok(Exit::Ok)
 }

@@ -10,6 +10,7 @@ use crate::chat::conversation::Conversation;
 use crate::chat::input::PipeLines;
 use crate::cli::{WhichSession, Wishes};
 use crate::exit::{Exit, Failure};
+use crate::first_run::{FirstRun, offer};
 use crate::signals::Signals;
 use crate::which;
 
@@ -25,6 +26,9 @@ pub(crate) struct ChatArgs {
     /// Let everything run that the turns of its own messages ask for; those of others are left to them
     #[arg(long)]
     pub(crate) yes: bool,
+    /// Do not ask for a model, also where none is configured or found
+    #[arg(long)]
+    pub(crate) no_setup: bool,
 }
 
 /// Opens the chat; with a script on stdin it sends one line after the other.
@@ -34,6 +38,9 @@ pub(super) async fn run(args: &ChatArgs, app: &App) -> Result<Exit, Failure> {
     // Before the editor: it puts back the handlers that it finds.
     let mut signals = Signals::new()
         .map_err(|error| Failure::new(Exit::Failed, "cannot listen for signals").because(error))?;
+    if !args.no_setup && offer(app, &client, &mut signals).await? == FirstRun::Stopped {
+        return Ok(Exit::CtrlC);
+    }
     let mut script = scripted.then(PipeLines::new);
     // Who says nothing gets no session.
     if let Some(script) = &mut script

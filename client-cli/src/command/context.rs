@@ -34,12 +34,25 @@ pub(crate) struct ContextArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum ContextCommand {
     /// Fold all turns of a session but the newest into its summary now
+    #[command(after_help = "\
+Examples:
+  agentctl context compact last")]
     Compact(CompactArgs),
     /// List the lines of a session's summary, or show what one was made from
+    #[command(after_help = "\
+Examples:
+  agentctl context expand
+  agentctl context expand 3 --session 01JZ3V8QK5RD")]
     Expand(ExpandArgs),
     /// Have the model keep to a text in a session, whatever is folded
+    #[command(after_help = "\
+Examples:
+  agentctl context pin \"keep to the public API\"")]
     Pin(PinArgs),
     /// Take back what is pinned
+    #[command(after_help = "\
+Examples:
+  agentctl context unpin 1")]
     Unpin(UnpinArgs),
     #[command(flatten)]
     Servers(ServersCommand),

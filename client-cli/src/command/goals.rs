@@ -14,7 +14,7 @@ use crate::approval_text::visible;
 use crate::cli::JsonArgs;
 use crate::directory;
 use crate::exit::{Exit, Failure};
-use crate::json::GoalView;
+use crate::json::{DroppedGoalView, GoalView};
 
 /// Characters of a path, a name or an id.
 const NAME_WIDTH: usize = 60;
@@ -26,13 +26,27 @@ const CONTENT_WIDTH: usize = 300;
 #[derive(Debug, Subcommand)]
 pub(crate) enum GoalsCommand {
     /// List goals: open ones by importance and age, of all workspaces or one
+    #[command(after_help = "\
+Examples:
+  agentctl goals list --workspace .
+  agentctl goals list --done --json | jq -r '.[].content'")]
     List(ListArgs),
     /// Set a goal for the sessions of this directory
+    #[command(after_help = "\
+Examples:
+  agentctl goals add port the parser to wasm --priority 1
+  agentctl goals add --everywhere \"learn Rust\"")]
     Add(AddArgs),
     /// Note that a goal is reached
+    #[command(after_help = "\
+Examples:
+  agentctl goals done 01JZ3V8QK5RDWS3Y8XZ0M4B6TN")]
     Done(GoalArgs),
     /// Remove a goal
-    Drop(DropArgs),
+    #[command(after_help = "\
+Examples:
+  agentctl goals drop 01JZ3V8QK5RDWS3Y8XZ0M4B6TN")]
+    Drop(GoalArgs),
 }
 
 /// Options of `goals list`.
@@ -67,7 +81,7 @@ pub(crate) struct AddArgs {
     json: JsonArgs,
 }
 
-/// Options of `goals done`.
+/// Options of `goals done` and `goals drop`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct GoalArgs {
     /// Goal by id, as the list shows it
@@ -75,14 +89,6 @@ pub(crate) struct GoalArgs {
     goal: String,
     #[command(flatten)]
     json: JsonArgs,
-}
-
-/// Options of `goals drop`.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct DropArgs {
-    /// Goal by id, as the list shows it
-    #[arg(value_name = "ID")]
-    goal: String,
 }
 
 /// Runs a command about goals.
@@ -150,10 +156,14 @@ async fn done(client: &Client, app: &App, args: &GoalArgs) -> Result<Exit, Failu
     show(app, &reached.into_inner().goal.unwrap_or_default(), &args.json)
 }
 
-async fn remove(client: &Client, app: &App, args: &DropArgs) -> Result<Exit, Failure> {
+async fn remove(client: &Client, app: &App, args: &GoalArgs) -> Result<Exit, Failure> {
     let request = v1::DropGoalRequest { goal_id: args.goal.clone(), author: Some(app.author()) };
     let answer = client.goal().drop_goal(request).await;
     answer.map_err(|status| rpc_failure("cannot remove the goal", status))?;
+    if args.json.json {
+        app.output.json(&DroppedGoalView { goal_id: &args.goal })?;
+        return Ok(Exit::Ok);
+    }
     app.output.note(&format!("goal {} is no longer kept", visible(&args.goal, NAME_WIDTH)));
     Ok(Exit::Ok)
 }

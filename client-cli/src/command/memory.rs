@@ -32,10 +32,20 @@ pub(crate) use table::short;
 #[derive(Debug, Subcommand)]
 pub(crate) enum MemoryCommand {
     /// List memories, the most important first
+    #[command(after_help = "\
+Examples:
+  agentctl memory list --workspace .
+  agentctl memory list --status quarantined --json")]
     List(list::ListArgs),
     /// Find memories by words, the best first
+    #[command(after_help = "\
+Examples:
+  agentctl memory search deploy key")]
     Search(list::SearchArgs),
     /// Show a memory whole
+    #[command(after_help = "\
+Examples:
+  agentctl memory show 6FAV01XY")]
     Show(OneArgs),
     /// Remember something
     #[command(after_help = "\
@@ -56,20 +66,48 @@ Examples:
   agentctl memory edit 6FAV01XY --priority high --tag style")]
     Edit(edit::EditArgs),
     /// Keep memories from ageing
+    #[command(after_help = "\
+Examples:
+  agentctl memory pin 6FAV01XY")]
     Pin(ManyArgs),
     /// Let memories age again
+    #[command(after_help = "\
+Examples:
+  agentctl memory unpin 6FAV01XY")]
     Unpin(ManyArgs),
     /// Take memories back; `undo` brings them again
+    #[command(after_help = "\
+Examples:
+  agentctl memory forget 6FAV01XY
+  agentctl memory forget 6FAV01XY --erase --yes")]
     Forget(forget::ForgetArgs),
     /// Stand behind memories that came from text that nobody vouches for
+    #[command(after_help = "\
+Examples:
+  agentctl memory confirm 6FAV01XY")]
     Confirm(ManyArgs),
     /// Take the last change of memories back, or another one
+    #[command(after_help = "\
+Examples:
+  agentctl memory undo")]
     Undo(undo::UndoArgs),
     /// Show where a memory is from, how it will age, and what was changed of it
+    #[command(after_help = "\
+Examples:
+  agentctl memory why 6FAV01XY")]
     Why(OneArgs),
     /// Show how many memories there are
+    #[command(after_help = "\
+Examples:
+  agentctl memory stats --json | jq .active")]
     Stats(JsonArgs),
     /// Write memories as lines of JSON, for `memory import`
+    #[command(after_help = "\
+There is no --json: each line is an object already.
+
+Examples:
+  agentctl memory export --output memories.jsonl
+  agentctl memory export --all | jq -r .content")]
     Export(export::ExportArgs),
     /// Take memories in from an export, a Markdown file or a tea_agent
     #[command(after_help = "\
@@ -99,6 +137,9 @@ Examples:
   agentctl memory consolidate --json")]
     Consolidate(consolidate::ConsolidateArgs),
     /// Let memories age now, or show which would
+    #[command(after_help = "\
+Examples:
+  agentctl memory decay --dry-run --within 30d")]
     Decay(decay::DecayArgs),
 }
 

@@ -13,7 +13,7 @@ use crate::approval_text::{self, visible};
 use crate::directory;
 use crate::exit::{Exit, Failure};
 use crate::ids;
-use crate::json::RuleView;
+use crate::json::{RemovedRuleView, RuleView};
 
 /// Columns of a path or a name.
 const NAME_WIDTH: usize = 60;
@@ -28,12 +28,21 @@ What a rule is about:
   tool NAME, mcp SERVER            all calls of a tool, of a server's tools
 
 A rule that denies counts before one that asks, and that before one that
-allows.";
+allows. Options come before what it is about.
+
+Examples:
+  agentctl permissions allow --workspace . command cargo test '*'
+  agentctl permissions deny command git push '*'
+  agentctl permissions ask --json write '**/Cargo.toml'";
 
 /// Commands about rules.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PermissionsCommand {
     /// List rules: all, or those that hold in a workspace or a session
+    #[command(after_help = "\
+Examples:
+  agentctl permissions list --workspace .
+  agentctl permissions list --json | jq -r '.[].rule_id'")]
     List(ListArgs),
     /// Let agents do something without asking
     #[command(after_help = ABOUT)]
@@ -45,6 +54,10 @@ pub(crate) enum PermissionsCommand {
     #[command(after_help = ABOUT)]
     Deny(RuleArgs),
     /// Take a rule back
+    #[command(after_help = "\
+Examples:
+  agentctl permissions remove 01JZ3V8QK5RDWS3Y8XZ0M4B6TN
+  agentctl permissions remove --session last 01JZ3V8QK5RDWS3Y8XZ0M4B6TN-0")]
     Remove(RemoveArgs),
 }
 
@@ -68,6 +81,9 @@ pub(crate) struct RuleArgs {
     /// Only in the sessions of this directory
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
     /// What it is about
     #[arg(
         value_name = "ABOUT",
@@ -87,6 +103,9 @@ pub(crate) struct RemoveArgs {
     /// The session, for a rule of a session
     #[arg(long, value_name = "ID")]
     session: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// Runs a command about rules.
@@ -137,7 +156,12 @@ async fn add(
     };
     let answer = client.permission().add_rule(request).await;
     let rule = answer.map_err(|status| rpc_failure("cannot make the rule", status))?;
-    app.output.line(&line(&rule.into_inner().rule.unwrap_or_default()))?;
+    let rule = rule.into_inner().rule.unwrap_or_default();
+    if args.json {
+        app.output.json(&RuleView::from(&rule))?;
+    } else {
+        app.output.line(&line(&rule))?;
+    }
     Ok(Exit::Ok)
 }
 
@@ -149,6 +173,10 @@ async fn remove(client: &Client, app: &App, args: &RemoveArgs) -> Result<Exit, F
     };
     let answer = client.permission().delete_rule(request).await;
     answer.map_err(|status| rpc_failure("cannot remove the rule", status))?;
+    if args.json {
+        app.output.json(&RemovedRuleView { rule_id: &args.rule })?;
+        return Ok(Exit::Ok);
+    }
     app.output.note(&format!("rule {} holds no longer", visible(&args.rule, NAME_WIDTH)));
     Ok(Exit::Ok)
 }

@@ -4,21 +4,33 @@ use agentd_proto::v1;
 
 use super::status;
 use crate::app::{App, rpc_failure};
+use crate::cli::JsonArgs;
 use crate::exit::{Exit, Failure};
+use crate::json::{ProviderView, ReloadView};
 
 /// Makes the daemon read its configuration again.
-pub(super) async fn run(app: &App) -> Result<Exit, Failure> {
+pub(super) async fn run(args: &JsonArgs, app: &App) -> Result<Exit, Failure> {
     let client = app.running_client().await?;
     let answer = client.admin().reload_config(v1::ReloadConfigRequest {}).await;
     let answer = answer.map_err(|status| rpc_failure("cannot reload the configuration", status))?;
     let v1::ReloadConfigResponse { config_file, needs_restart } = answer.into_inner();
+    // The file may be right and still name a model that cannot be asked.
+    let provider = status::fetch(&client).await?.provider;
+    if args.json {
+        let provider = provider.as_ref().map(ProviderView::from);
+        app.output.json(&ReloadView {
+            config_file: &config_file,
+            needs_restart: &needs_restart,
+            provider,
+        })?;
+        return Ok(Exit::Ok);
+    }
     let source = if config_file.is_empty() { "no file; defaults".to_owned() } else { config_file };
     app.output.foreign_line(&format!("configuration in force: {source}"))?;
     if !needs_restart.is_empty() {
         app.output.note(&format!("after a restart only: {}", needs_restart.join(", ")));
     }
-    // The file may be right and still name a model that cannot be asked.
-    if let Some(provider) = status::fetch(&client).await?.provider {
+    if let Some(provider) = provider {
         let text = format!("model: {}", answering(&provider));
         app.output.note(&text);
     }

@@ -36,6 +36,9 @@ pub(crate) struct SandboxArgs {
 #[derive(Debug, Clone, Subcommand)]
 enum SandboxCommand {
     /// Show the backend in force and why it is that one
+    #[command(after_help = "\
+Examples:
+  agentctl sandbox status --json")]
     Status(crate::cli::JsonArgs),
     /// Try to break each promise on this machine
     #[command(after_help = "\

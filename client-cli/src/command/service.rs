@@ -23,7 +23,8 @@ pub(crate) enum ServiceCommand {
     #[command(after_help = "\
 A file that somebody has changed is not overwritten without --force: changes
 belong into a drop-in (`systemctl edit agentd`). Root installs the system's
-service, everybody else one of their own.
+service, everybody else one of their own. There is no --json: files and
+commands are told as they come, and --dry-run prints them whole.
 
 Examples:
   agentctl service install --user
@@ -31,8 +32,17 @@ Examples:
   sudo agentctl service install --agentd /usr/local/bin/agentd")]
     Install(InstallArgs),
     /// Show the units and the daemon
+    #[command(after_help = "\
+Examples:
+  agentctl service status --user
+  agentctl service status --json | jq -r '.[].active'")]
     Status(ServiceStatusArgs),
     /// Stop the units and remove what `install` wrote; sessions stay
+    #[command(after_help = "\
+There is no --json: what is removed is told as it goes.
+
+Examples:
+  agentctl service uninstall --user")]
     Uninstall(ServiceArgs),
 }
 
@@ -78,7 +88,7 @@ impl Scope {
 pub(super) async fn run(command: &ServiceCommand, app: &App) -> Result<Exit, Failure> {
     match command {
         ServiceCommand::Install(args) => install::run(args, app).await,
-        ServiceCommand::Status(args) => status::run(Scope::chosen(args.user), app).await,
+        ServiceCommand::Status(args) => status::run(Scope::chosen(args.user), args.json, app).await,
         ServiceCommand::Uninstall(args) => uninstall::run(args, app).await,
     }
 }

@@ -8,7 +8,9 @@ use rustix::process::{Pid, test_kill_process};
 use tokio::time::Instant;
 
 use crate::app::{App, rpc_failure};
+use crate::cli::JsonArgs;
 use crate::exit::{Exit, Failure};
+use crate::json::ShutdownView;
 
 /// Longest wait for the process to be gone; the daemon's own deadline is shorter.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -18,10 +20,22 @@ const HOLDER_PATIENCE: Duration = Duration::from_secs(1);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Stops the daemon and waits until it is gone.
-pub(super) async fn run(app: &App) -> Result<Exit, Failure> {
+pub(super) async fn run(args: &JsonArgs, app: &App) -> Result<Exit, Failure> {
+    let pid = stop(app).await?;
+    if args.json {
+        app.output.json(&ShutdownView { pid })?;
+    }
+    Ok(Exit::Ok)
+}
+
+/// Stops the daemon and waits until it is gone. Returns its process, if there was one.
+///
+/// # Errors
+/// A report when it cannot be reached, or does not end.
+pub(super) async fn stop(app: &App) -> Result<Option<u32>, Failure> {
     let Some(client) = listening(app).await? else {
         app.output.note("no daemon runs");
-        return Ok(Exit::Ok);
+        return Ok(None);
     };
     let answer = client.admin().shutdown(v1::ShutdownRequest {}).await;
     let answer = answer.map_err(|status| rpc_failure("cannot stop the daemon", status))?;
@@ -36,7 +50,7 @@ pub(super) async fn run(app: &App) -> Result<Exit, Failure> {
             .hint(format!("look at {}", app.paths().log_file().display())));
     }
     app.output.note(&format!("the daemon (pid {pid}) has stopped"));
-    Ok(Exit::Ok)
+    Ok(Some(pid))
 }
 
 /// Connects to the daemon; `None` when none runs.
@@ -58,7 +72,7 @@ async fn listening(app: &App) -> Result<Option<Client>, Failure> {
 }
 
 /// Waits until nobody listens on the other machine.
-async fn away(pid: u32, app: &App) -> Result<Exit, Failure> {
+async fn away(pid: u32, app: &App) -> Result<Option<u32>, Failure> {
     let unreachable = async {
         while app.try_running_client().await.is_ok() {
             tokio::time::sleep(LOOK_EVERY).await;
@@ -70,7 +84,7 @@ async fn away(pid: u32, app: &App) -> Result<Exit, Failure> {
             .hint("something may start it again; look at its log on that machine"));
     }
     app.output.note(&format!("the daemon (pid {pid} on its machine) does not answer any more"));
-    Ok(Exit::Ok)
+    Ok(Some(pid))
 }
 
 async fn gone(pid: u32) {

@@ -28,8 +28,14 @@ Examples:
   agentctl token create ci --expires 12h > token")]
     Create(TokenCreateArgs),
     /// List tokens, the newest first
+    #[command(after_help = "\
+Examples:
+  agentctl token list --json")]
     List(JsonArgs),
     /// Make a token useless and close the connections that use it
+    #[command(after_help = "\
+Examples:
+  agentctl token revoke 3f2a")]
     Revoke(TokenRevokeArgs),
 }
 

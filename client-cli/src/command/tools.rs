@@ -17,8 +17,15 @@ pub(crate) use run::make;
 #[derive(Debug, Subcommand)]
 pub(crate) enum ToolsCommand {
     /// List the tools, and what this machine lacks for them
+    #[command(after_help = "\
+Examples:
+  agentctl tools list
+  agentctl tools list --json | jq -r '.[].name'")]
     List(JsonArgs),
     /// Show what a tool does and takes
+    #[command(after_help = "\
+Examples:
+  agentctl tools show run_command")]
     Show(show::ShowArgs),
     /// Run a tool by hand
     #[command(after_help = "\

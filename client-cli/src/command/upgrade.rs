@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use crate::app::{App, rpc_failure};
 use crate::exit::{Exit, Failure};
+use crate::json::UpgradeView;
 
 /// Options of `upgrade`.
 #[derive(Debug, Clone, Args)]
@@ -16,6 +17,9 @@ pub(crate) struct UpgradeArgs {
     /// The new binary; without it: the path that the daemon was started from
     #[arg(value_name = "AGENTD")]
     pub(crate) binary: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Longest wait for the new binary: a stop may take `daemon.shutdown_timeout_ms`, ten minutes at
@@ -65,7 +69,11 @@ pub(super) async fn run(args: &UpgradeArgs, app: &App) -> Result<Exit, Failure> 
             && now.started_at_ms != before.started_at_ms
         {
             let (from, to) = (&before.version, &now.version);
-            app.output.foreign_line(&format!("agentd {from} became {to} (pid {})", now.pid))?;
+            if args.json {
+                app.output.json(&UpgradeView { from_version: from, version: to, pid: now.pid })?;
+            } else {
+                app.output.foreign_line(&format!("agentd {from} became {to} (pid {})", now.pid))?;
+            }
             return Ok(Exit::Ok);
         }
         if Instant::now() >= give_up {

@@ -58,8 +58,9 @@ impl<'a> From<&'a v1::EndpointStatus> for EndpointView<'a> {
     }
 }
 
+/// Who answers.
 #[derive(Debug, Serialize)]
-struct ProviderView<'a> {
+pub(crate) struct ProviderView<'a> {
     kind: &'a str,
     base_url: &'a str,
     model: &'a str,

@@ -24,12 +24,25 @@ Examples:
   agentctl context use home")]
     Add(ContextName),
     /// Use a named server from now on, or with `local` the daemon on this machine
+    #[command(after_help = "\
+Examples:
+  agentctl context use home
+  agentctl context use local")]
     Use(ContextName),
     /// List named servers; the one in use has a star
+    #[command(after_help = "\
+Examples:
+  agentctl context list --json")]
     List(JsonArgs),
     /// Show one named server, without its token
+    #[command(after_help = "\
+Examples:
+  agentctl context show home")]
     Show(ContextShowArgs),
     /// Forget a named server
+    #[command(after_help = "\
+Examples:
+  agentctl context remove home")]
     Remove(ContextName),
 }
 
@@ -39,6 +52,9 @@ pub(crate) struct ContextName {
     /// What the server is called here
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Options of `context show`.
@@ -65,6 +81,10 @@ pub(crate) fn run(
             let has_token = context.token.is_some() || context.token_file.is_some();
             contexts.add(&args.name, context)?;
             save(&contexts, app)?;
+            if args.json {
+                let view = ContextView::new(&args.name, get(&contexts, &args.name)?, &contexts);
+                app.output.json(&view)?;
+            }
             app.output.note(&format!("added; `agentctl context use {}` uses it", args.name));
             if !has_token {
                 app.output.note("it has no token: give one with AGENTD_TOKEN or --token-file");
@@ -73,6 +93,9 @@ pub(crate) fn run(
         ServersCommand::Use(args) => {
             contexts.select(&args.name)?;
             save(&contexts, app)?;
+            if args.json {
+                app.output.json(&CurrentView { current: contexts.current() })?;
+            }
             let what = match contexts.current() {
                 Some(name) => format!("{name}, {}", get(&contexts, name)?.server),
                 None => "the daemon on this machine".to_owned(),
@@ -83,6 +106,9 @@ pub(crate) fn run(
             let was_current = contexts.current() == Some(args.name.as_str());
             contexts.remove(&args.name)?;
             save(&contexts, app)?;
+            if args.json {
+                app.output.json(&CurrentView { current: contexts.current() })?;
+            }
             if was_current {
                 app.output.note("commands now use the daemon on this machine");
             }
@@ -126,6 +152,12 @@ fn save(contexts: &Contexts, app: &App) -> Result<(), Failure> {
 
 fn get<'a>(contexts: &'a Contexts, name: &str) -> Result<&'a Context, Failure> {
     Ok(contexts.get(name)?)
+}
+
+/// Which context is in use; `null`: the daemon on this machine.
+#[derive(Debug, Serialize)]
+struct CurrentView<'a> {
+    current: Option<&'a str>,
 }
 
 /// A context without its token.

@@ -11,6 +11,7 @@ use super::table::{columns, short};
 use crate::app::{App, rpc_failure};
 use crate::exit::{Exit, Failure};
 use crate::json::ConsolidateView;
+use crate::progress::Progress;
 
 /// Columns of a text.
 const TEXT_WIDTH: usize = 50;
@@ -33,7 +34,9 @@ pub(super) async fn run(args: &ConsolidateArgs, app: &App) -> Result<Exit, Failu
     let client = app.client().await?;
     let request = v1::ConsolidateMemoriesRequest { dry_run: args.dry_run };
     let request = with_deadline(request, DEADLINE);
+    let working = Progress::wait(&app.output, "bringing order into memories");
     let answer = client.memory().consolidate_memories(request).await;
+    drop(working);
     let answer =
         answer.map_err(|status| rpc_failure("cannot bring order into memories", status))?;
     let answer = answer.into_inner();

@@ -8,6 +8,7 @@ use super::table::line;
 use crate::app::{App, rpc_failure};
 use crate::confirm::confirm;
 use crate::exit::{Exit, Failure};
+use crate::json::ForgottenView;
 
 /// Columns of the text in what is said about it.
 const TEXT_WIDTH: usize = 70;
@@ -24,6 +25,9 @@ pub(crate) struct ForgetArgs {
     /// Do not ask
     #[arg(long, short, requires = "erase")]
     yes: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// Takes memories back. All ids are looked up before the first is touched.
@@ -45,7 +49,7 @@ pub(super) async fn run(args: &ForgetArgs, app: &App) -> Result<Exit, Failure> {
         }
     }
     let done = if args.erase { "erased" } else { "forgotten" };
-    for memory in memories {
+    for memory in &memories {
         let request = v1::ForgetMemoryRequest {
             memory_id: memory.memory_id.clone(),
             erase: args.erase,
@@ -54,6 +58,10 @@ pub(super) async fn run(args: &ForgetArgs, app: &App) -> Result<Exit, Failure> {
         let answer = client.memory().forget_memory(request).await;
         answer.map_err(|status| rpc_failure("cannot forget the memory", status))?;
         app.output.note(&format!("{done}: {}", memory.memory_id));
+    }
+    if args.json {
+        let memory_ids = memories.iter().map(|memory| memory.memory_id.as_str()).collect();
+        app.output.json(&ForgottenView { memory_ids, erased: args.erase })?;
     }
     if !args.erase {
         app.output.note("`agentctl memory undo` brings the last one back");

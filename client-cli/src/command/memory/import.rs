@@ -16,6 +16,7 @@ use super::tea_agent::{self, Reading};
 use crate::app::{App, rpc_failure};
 use crate::directory;
 use crate::exit::{Exit, Failure};
+use crate::progress::{Progress, Unit};
 
 /// Most bytes of a text, and of a database, which holds other things, too.
 const MAX_FILE: u64 = 64 * 1024 * 1024;
@@ -117,9 +118,16 @@ pub(super) async fn run(args: &ImportArgs, app: &App) -> Result<Exit, Failure> {
         ));
     }
     report.dry_run = args.dry_run;
+    let total = u64::try_from(lines.len()).unwrap_or(u64::MAX);
+    let progress = Progress::bar(&app.output, "taking in", Unit::Things("memories"), total);
+    let mut taken = 0;
     for chunk in chunks(&lines) {
+        let count = u64::try_from(chunk.len()).unwrap_or(0);
         send(&client, app, from, chunk, &mut report).await?;
+        taken += count;
+        progress.reached(taken);
     }
+    drop(progress);
     report.left_out.sort_by_key(|left_out| left_out.line);
     if args.json {
         app.output.json(&report)?;

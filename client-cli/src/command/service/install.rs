@@ -154,7 +154,7 @@ async fn make_room(app: &App) -> Result<(), Failure> {
     let is_active = systemctl(Scope::User, &["is-active", service]).await.is_ok();
     if !is_active && app.try_running_client().await?.is_some() {
         app.output.note("a daemon runs already; the service takes its place");
-        shutdown::run(app).await?;
+        shutdown::stop(app).await?;
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use agentd_shared::{Client, Endpoint};
 use clap::Args;
+use serde::Serialize;
 
 use super::systemctl::systemctl;
 use super::{SYSTEM_SOCKET, Scope, UNITS};
@@ -15,18 +16,25 @@ pub(crate) struct ServiceStatusArgs {
     /// The service of the calling user (the default for everybody but root)
     #[arg(long)]
     pub(crate) user: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// What is asked about each unit.
 const PROPERTIES: &str =
     "--property=Id,LoadState,ActiveState,SubState,UnitFileState,MainPID,NRestarts,StatusText";
 
-pub(super) async fn run(scope: Scope, app: &App) -> Result<Exit, Failure> {
+pub(super) async fn run(scope: Scope, json: bool, app: &App) -> Result<Exit, Failure> {
     let [socket, service] = UNITS;
     let shown = systemctl(scope, &["show", PROPERTIES, socket, service]).await?;
     let units: Vec<Unit> = shown.split("\n\n").map(Unit::read).collect();
-    for unit in &units {
-        app.output.foreign_line(&unit.line())?;
+    if json {
+        app.output.json(&units)?;
+    } else {
+        for unit in &units {
+            app.output.foreign_line(&unit.line())?;
+        }
     }
     if units.iter().all(|unit| unit.load != "loaded") {
         return Err(Failure::new(Exit::NotFound, "no service is installed")
@@ -35,6 +43,9 @@ pub(super) async fn run(scope: Scope, app: &App) -> Result<Exit, Failure> {
     if !units.iter().any(|unit| unit.id == service && unit.active == "active") {
         // Asking would start it where the socket waits for the first connection.
         return Ok(Exit::Failed);
+    }
+    if json {
+        return Ok(Exit::Ok);
     }
     let client = match scope {
         Scope::User => app.running_client().await?,
@@ -54,7 +65,7 @@ pub(super) async fn run(scope: Scope, app: &App) -> Result<Exit, Failure> {
 }
 
 /// A unit as `systemctl show` has it.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
 struct Unit {
     id: String,
     load: String,

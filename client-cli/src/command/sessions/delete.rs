@@ -7,6 +7,7 @@ use crate::app::{App, rpc_failure};
 use crate::confirm::confirm;
 use crate::exit::{Exit, Failure};
 use crate::ids;
+use crate::json::DeletedView;
 
 /// Options of `sessions delete`.
 #[derive(Debug, Clone, Args)]
@@ -17,6 +18,9 @@ pub(crate) struct DeleteArgs {
     /// Do not ask
     #[arg(long, short)]
     pub(crate) yes: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Columns of a title in the question.
@@ -40,11 +44,14 @@ pub(super) async fn run(args: &DeleteArgs, app: &App) -> Result<Exit, Failure> {
         app.output.note("nothing was deleted");
         return Ok(Exit::Failed);
     }
-    for session_id in session_ids {
+    for session_id in &session_ids {
         let request = v1::DeleteSessionRequest { session_id: session_id.clone() };
         let answer = client.session().delete_session(request).await;
         answer.map_err(|status| rpc_failure(&format!("cannot delete {session_id}"), status))?;
         app.output.note(&format!("deleted {session_id}"));
+    }
+    if args.json {
+        app.output.json(&DeletedView { deleted_session_ids: &session_ids })?;
     }
     Ok(Exit::Ok)
 }

@@ -12,6 +12,7 @@ use clap::{Args, ValueEnum};
 use crate::app::{App, rpc_failure};
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
+use crate::progress::{Progress, Unit};
 use crate::{ids, transcript_text};
 
 /// Options of `sessions export`.
@@ -48,7 +49,20 @@ pub(super) async fn run(args: &ExportArgs, app: &App) -> Result<Exit, Failure> {
         Some(file) => Sink::file(file)?,
         None => Sink::Stdout(app.output.clone()),
     };
-    write(&client, &session_id, args.format, &mut sink).await?;
+    let detail = super::show::fetch(&client, &session_id).await?;
+    let events = detail.session.map_or(0, |session| session.last_seq);
+    // On a terminal the text itself shows how far it has come.
+    let progress = args
+        .output
+        .is_some()
+        .then(|| Progress::bar(&app.output, "exporting", Unit::Things("events"), events));
+    let reached = |seq| {
+        if let Some(progress) = &progress {
+            progress.reached(seq);
+        }
+    };
+    write(&client, &session_id, args.format, &mut sink, &reached).await?;
+    drop(progress);
     if let Some(file) = &args.output {
         app.output.note(&format!("wrote {}", file.display()));
     }
@@ -130,7 +144,7 @@ fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
     Failure::new(Exit::Failed, format!("cannot write {}", path.display())).because(error)
 }
 
-/// Writes a session, page by page.
+/// Writes a session, page by page, and tells which event each page began with.
 ///
 /// # Errors
 /// A report when the daemon refuses or the output cannot be written.
@@ -139,16 +153,22 @@ pub(crate) async fn write(
     session_id: &str,
     format: ExportFormat,
     sink: &mut Sink,
+    reached: &(dyn Fn(u64) + Sync),
 ) -> Result<(), Failure> {
     match format {
-        ExportFormat::Jsonl => write_lines(client, session_id, sink).await?,
-        ExportFormat::Markdown => write_markdown(client, session_id, sink).await?,
+        ExportFormat::Jsonl => write_lines(client, session_id, sink, reached).await?,
+        ExportFormat::Markdown => write_markdown(client, session_id, sink, reached).await?,
     }
     sink.finish()
 }
 
 /// The daemon writes the lines itself, so that nothing is lost on the way through this version.
-async fn write_lines(client: &Client, session_id: &str, sink: &mut Sink) -> Result<(), Failure> {
+async fn write_lines(
+    client: &Client,
+    session_id: &str,
+    sink: &mut Sink,
+    reached: &(dyn Fn(u64) + Sync),
+) -> Result<(), Failure> {
     let (mut from_seq, mut from_byte) = (1, 0);
     // A page may end inside a line, even inside a character.
     let mut waiting = Vec::new();
@@ -163,6 +183,7 @@ async fn write_lines(client: &Client, session_id: &str, sink: &mut Sink) -> Resu
         let rest = waiting.split_off(whole);
         sink.write(&String::from_utf8_lossy(&waiting))?;
         waiting = rest;
+        reached(from_seq);
         from_seq = match next_seq {
             same if same == from_seq && next_byte > from_byte => same,
             next => following(from_seq, next),
@@ -172,7 +193,12 @@ async fn write_lines(client: &Client, session_id: &str, sink: &mut Sink) -> Resu
     sink.write(&String::from_utf8_lossy(&waiting))
 }
 
-async fn write_markdown(client: &Client, session_id: &str, sink: &mut Sink) -> Result<(), Failure> {
+async fn write_markdown(
+    client: &Client,
+    session_id: &str,
+    sink: &mut Sink,
+    reached: &(dyn Fn(u64) + Sync),
+) -> Result<(), Failure> {
     let detail = super::show::fetch(client, session_id).await?;
     sink.write(&transcript_text::title(&detail.session.unwrap_or_default()))?;
     let mut from_seq = 1;
@@ -185,6 +211,7 @@ async fn write_markdown(client: &Client, session_id: &str, sink: &mut Sink) -> R
         for event in &events {
             sink.write(&transcript_text::markdown(event))?;
         }
+        reached(from_seq);
         from_seq = following(from_seq, next_seq);
     }
     Ok(())

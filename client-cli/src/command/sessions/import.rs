@@ -11,6 +11,7 @@ use clap::Args;
 use crate::app::{App, rpc_failure};
 use crate::exit::{Exit, Failure};
 use crate::json::SessionView;
+use crate::progress::{Progress, Unit};
 
 /// Options of `sessions import`.
 #[derive(Debug, Clone, Args)]
@@ -28,17 +29,21 @@ const CHUNK_BYTES: usize = 512 * 1024;
 
 /// Creates a session from a file, chunk by chunk.
 pub(super) async fn run(args: &ImportArgs, app: &App) -> Result<Exit, Failure> {
-    let mut source = open(&args.file)?;
+    let Source { mut reader, bytes } = open(&args.file)?;
     let client = app.client().await?;
     let session_id = new_ulid();
     let mut offset = 0_u64;
-    let mut chunk = read_chunk(&mut source, &args.file)?;
+    let mut chunk = read_chunk(&mut reader, &args.file)?;
     if chunk.is_empty() {
         return Err(Failure::new(Exit::Failed, format!("{} is empty", args.file.display()))
             .hint("give a file that `agentctl sessions export` wrote"));
     }
+    let progress = match bytes {
+        Some(bytes) => Progress::bar(&app.output, "importing", Unit::Bytes, bytes),
+        None => Progress::count(&app.output, "importing", Unit::Bytes),
+    };
     let session = loop {
-        let next = read_chunk(&mut source, &args.file)?;
+        let next = read_chunk(&mut reader, &args.file)?;
         let length = chunk.len();
         let request = v1::ImportSessionRequest {
             session_id: session_id.clone(),
@@ -53,8 +58,10 @@ pub(super) async fn run(args: &ImportArgs, app: &App) -> Result<Exit, Failure> {
             break answer.into_inner().session.unwrap_or_default();
         }
         offset += u64::try_from(length).unwrap_or(0);
+        progress.reached(offset);
         chunk = next;
     };
+    drop(progress);
     if args.json {
         app.output.json(&SessionView::from(&session))?;
     } else {
@@ -63,12 +70,21 @@ pub(super) async fn run(args: &ImportArgs, app: &App) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-fn open(file: &Path) -> Result<Box<dyn std::io::Read + Send>, Failure> {
+/// What is read, and how long it is where that is known.
+struct Source {
+    reader: Box<dyn std::io::Read + Send>,
+    bytes: Option<u64>,
+}
+
+fn open(file: &Path) -> Result<Source, Failure> {
     if file == Path::new("-") {
-        return Ok(Box::new(std::io::stdin()));
+        return Ok(Source { reader: Box::new(std::io::stdin()), bytes: None });
     }
     match std::fs::File::open(file) {
-        Ok(opened) => Ok(Box::new(opened)),
+        Ok(opened) => {
+            let found = opened.metadata().ok().filter(std::fs::Metadata::is_file);
+            Ok(Source { bytes: found.map(|found| found.len()), reader: Box::new(opened) })
+        }
         Err(error) => {
             let exit = if error.kind() == std::io::ErrorKind::NotFound {
                 Exit::NotFound

@@ -7,6 +7,7 @@ use clap::Args;
 use crate::app::{App, rpc_failure};
 use crate::exit::{Exit, Failure};
 use crate::ids;
+use crate::json::SessionView;
 
 /// Options of `sessions rename`.
 #[derive(Debug, Clone, Args)]
@@ -17,6 +18,9 @@ pub(crate) struct RenameArgs {
     /// The title; several words are joined by spaces
     #[arg(value_name = "TITLE", required = true)]
     pub(crate) title: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Gives a session a title.
@@ -24,7 +28,11 @@ pub(super) async fn run(args: &RenameArgs, app: &App) -> Result<Exit, Failure> {
     let client = app.client().await?;
     let session_id = ids::resolve(&client, &args.session).await?;
     let title = args.title.join(" ");
-    rename(&client, app.author(), &session_id, &title).await?;
+    let session = rename(&client, app.author(), &session_id, &title).await?;
+    if args.json {
+        app.output.json(&SessionView::from(&session))?;
+        return Ok(Exit::Ok);
+    }
     app.output.note(&format!("{} is \"{title}\" now", ids::short(&session_id)));
     Ok(Exit::Ok)
 }
@@ -38,7 +46,7 @@ pub(crate) async fn rename(
     author: v1::Author,
     session_id: &str,
     title: &str,
-) -> Result<(), Failure> {
+) -> Result<v1::Session, Failure> {
     let request = v1::UpdateSessionRequest {
         effort: None,
         permission_mode: None,
@@ -49,5 +57,6 @@ pub(crate) async fn rename(
         author: Some(author),
     };
     let answer = client.session().update_session(request).await;
-    answer.map(drop).map_err(|status| rpc_failure("cannot set the title", status))
+    let answer = answer.map_err(|status| rpc_failure("cannot set the title", status))?;
+    Ok(answer.into_inner().session.unwrap_or_default())
 }

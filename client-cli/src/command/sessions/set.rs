@@ -5,6 +5,7 @@ use clap::Args;
 use crate::app::App;
 use crate::cli::{EffortArg, ModeArg, Wishes, WorkArg};
 use crate::exit::{Exit, Failure};
+use crate::json::SessionView;
 use crate::{ids, which};
 
 /// Options of `sessions set`.
@@ -26,16 +27,24 @@ pub(crate) struct SetArgs {
     /// What the agent works on
     #[arg(long, value_name = "WORK", value_enum, group = "what")]
     pub(crate) work: Option<WorkArg>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Sets model, effort and modes.
 pub(super) async fn run(args: &SetArgs, app: &App) -> Result<Exit, Failure> {
-    let SetArgs { session, model, effort, mode, work } = args;
+    let SetArgs { session, model, effort, mode, work, json } = args;
     let client = app.client().await?;
     let session_id = ids::resolve(&client, session).await?;
     let (asked, add_dir) = (model.clone(), Vec::new());
     let wishes = Wishes { model: asked, effort: *effort, mode: *mode, work: *work, add_dir };
     which::set(&client, app.author(), &session_id, &wishes).await?;
+    if *json {
+        let detail = super::show::fetch(&client, &session_id).await?;
+        app.output.json(&SessionView::from(&detail.session.unwrap_or_default()))?;
+        return Ok(Exit::Ok);
+    }
     let when = if model.is_some() || effort.is_some() { "turn" } else { "call" };
     app.output.note(&format!("{} has it from the next {when} on", ids::short(&session_id)));
     Ok(Exit::Ok)
