@@ -89,7 +89,13 @@ impl Book {
         now: TimestampMs,
         limit: usize,
     ) -> (Vec<(f32, &Memory)>, usize) {
-        let is_wanted = |place| self.shelf.at(place).is_some_and(|memory| filter.wants(memory));
+        let mut wanted = vec![false; self.shelf.places()];
+        for (place, memory) in self.shelf.records() {
+            if let Some(wanted) = wanted.get_mut(place) {
+                *wanted = filter.wants(memory);
+            }
+        }
+        let is_wanted = |place: u32| wanted.get(place as usize) == Some(&true);
         let related = self.relevance(&filter.text, meaning, is_wanted);
         if related.is_none() && !filter.text.trim().is_empty() {
             return (Vec::new(), 0);
@@ -101,8 +107,8 @@ impl Book {
         let mut found: Vec<(f32, &Memory)> = self
             .shelf
             .records()
+            .filter(|(place, _memory)| wanted.get(*place) == Some(&true))
             .filter_map(|(place, memory)| Some((of(place)?, memory)))
-            .filter(|(_relevance, memory)| filter.wants(memory))
             .filter(|(_relevance, memory)| !memory.is_active() || holds(memory, now))
             .collect();
         let weight = |it: &Memory| score(Candidate { card: Card::of(it), relevance: 1.0 }, now);

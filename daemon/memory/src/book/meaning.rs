@@ -50,6 +50,12 @@ impl Book {
         wants_vector(memory) && place.is_some_and(|place| !self.vectors.has(place))
     }
 
+    /// True when a memory wants a vector, whether it has one or not. Asked before each batch, where to count
+    /// all of them would take longer than a fast model.
+    pub(crate) fn wants_vectors(&self) -> bool {
+        self.all().any(wants_vector)
+    }
+
     /// How many memories have a vector, and how many want one.
     pub(crate) fn count_vectors(&self) -> (usize, usize) {
         let wanted = self.all().filter(|memory| wants_vector(memory));

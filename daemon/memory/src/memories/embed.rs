@@ -171,7 +171,7 @@ impl Memories {
     async fn embed_some(&self) -> Result<Step, EmbedError> {
         let Some(model) = self.model() else { return Ok(Step::Done) };
         self.load().await?;
-        if self.read(|book| book.count_vectors().1 == 0) {
+        if !self.read(Book::wants_vectors) {
             return Ok(Step::Done);
         }
         if model.scales().is_none() {
