@@ -31,9 +31,21 @@ pub mod connector;
 #[cfg(feature = "connect")]
 pub mod contexts;
 #[cfg(feature = "connect")]
+pub mod directory;
+#[cfg(feature = "connect")]
+pub mod follow;
+#[cfg(feature = "connect")]
+pub mod ids;
+#[cfg(feature = "connect")]
 mod lasting;
 #[cfg(feature = "connect")]
+pub mod position;
+#[cfg(feature = "connect")]
+pub mod read_cursor;
+#[cfg(feature = "connect")]
 pub mod remote;
+#[cfg(feature = "connect")]
+pub mod session_args;
 #[cfg(feature = "connect")]
 pub mod session_board;
 #[cfg(feature = "connect")]
@@ -45,10 +57,14 @@ pub mod start;
 #[cfg(feature = "connect")]
 pub mod status_error;
 #[cfg(feature = "connect")]
+pub mod submit;
+#[cfg(feature = "connect")]
 pub mod transcript;
+#[cfg(feature = "connect")]
+pub mod which;
 
 pub use client_config::ClientConfig;
-pub use error_chain::chain;
+pub use error_chain::{chain, why};
 pub use error_kind::ErrorKind;
 pub use identity::Identity;
 pub use paths::{Paths, PathsError, ensure_config_dir, ensure_private_dir};
@@ -68,7 +84,19 @@ pub use connector::{BrokenConfig, Connector, ConnectorError, Server, ServerError
 #[cfg(feature = "connect")]
 pub use contexts::{Context, Contexts, ContextsError};
 #[cfg(feature = "connect")]
+pub use directory::DirectoryError;
+#[cfg(feature = "connect")]
+pub use follow::{Follow, Outcome};
+#[cfg(feature = "connect")]
+pub use ids::ResolveError;
+#[cfg(feature = "connect")]
+pub use position::first_position;
+#[cfg(feature = "connect")]
+pub use read_cursor::ReadCursor;
+#[cfg(feature = "connect")]
 pub use remote::{Remote, RemoteError, RemoteOptions, RemoteProblem, Token};
+#[cfg(feature = "connect")]
+pub use session_args::{EffortArg, ModeArg, WhichSession, Wishes, WorkArg};
 #[cfg(feature = "connect")]
 pub use session_board::{Attention, BoardChange, SessionBoard, Tally, is_unread};
 #[cfg(feature = "connect")]
@@ -78,4 +106,8 @@ pub use start::{Holder, StartError, StartOptions, data_dir_holder, ensure_runnin
 #[cfg(feature = "connect")]
 pub use status_error::RpcError;
 #[cfg(feature = "connect")]
+pub use submit::Outgoing;
+#[cfg(feature = "connect")]
 pub use transcript::{Change, Transcript};
+#[cfg(feature = "connect")]
+pub use which::{ChooseError, Chosen};

@@ -95,6 +95,38 @@ impl RpcError {
         self.code == Code::Unavailable && self.reason == STOPPING
     }
 
+    /// What went wrong, in one line, with the fields that were refused. What it quotes is foreign.
+    pub fn why(&self) -> String {
+        let violations = self
+            .violations
+            .iter()
+            // A single violation is often the message itself.
+            .filter(|found| !self.message.contains(&found.problem))
+            .map(|found| format!("; {}: {}", found.field, found.problem));
+        std::iter::once(self.message.clone()).chain(violations).collect()
+    }
+
+    /// What to do about it, when that is known.
+    pub fn remedy(&self) -> Option<String> {
+        let later = || {
+            let delay = human_duration(self.retry_after?);
+            Some(format!("try again in {delay}"))
+        };
+        self.hint.clone().or_else(later)
+    }
+
+    /// What a user is told when a stream is lost with this and is being made anew.
+    pub fn loss(&self) -> String {
+        if self.is_stopping() {
+            return "the daemon was stopped; waiting for it to come back ...".to_owned();
+        }
+        if self.is_outage() {
+            return "connection lost; waiting for the daemon ...".to_owned();
+        }
+        let hint = self.hint.as_ref().map_or(String::new(), |hint| format!("\n  hint: {hint}"));
+        format!("{}{hint}\ntrying again ...", self.message)
+    }
+
     pub(crate) fn stream_ended() -> Self {
         Self::plain(Code::Unavailable, "STREAM_ENDED", "the daemon ended the stream".to_owned())
     }
@@ -327,5 +359,35 @@ mod tests {
         for code in [Code::Unavailable, Code::ResourceExhausted, Code::Internal, Code::Unknown] {
             check(code, false);
         }
+    }
+
+    #[test]
+    fn a_lost_stream_tells_its_reason_unless_the_daemon_is_only_gone() {
+        let check = |error: RpcError, expect: &str| assert_eq!(error.loss(), expect);
+        let gone = RpcError::from(Status::new(Code::Unavailable, "stopping"));
+        check(gone, "connection lost; waiting for the daemon ...");
+        let mut stopped = RpcError::from(Status::new(Code::Unavailable, "stopping"));
+        stopped.reason = "DAEMON_STOPPING".to_owned();
+        check(stopped, "the daemon was stopped; waiting for it to come back ...");
+        let mut full = RpcError::from(Status::new(Code::ResourceExhausted, "too many terminals"));
+        check(full.clone(), "too many terminals\ntrying again ...");
+        full.hint = Some("detach one".to_owned());
+        check(full, "too many terminals\n  hint: detach one\ntrying again ...");
+    }
+
+    #[test]
+    fn a_refusal_says_why_and_what_to_do() {
+        let mut error = RpcError::from(Status::new(Code::InvalidArgument, "title: too long"));
+        assert_eq!((error.why(), error.remedy()), ("title: too long".to_owned(), None));
+        let violation = |field: &str, problem: &str| FieldViolation {
+            field: field.to_owned(),
+            problem: problem.to_owned(),
+        };
+        error.violations = vec![violation("title", "too long"), violation("model", "unknown")];
+        assert_eq!(error.why(), "title: too long; model: unknown");
+        error.retry_after = Some(Duration::from_secs(2));
+        assert_eq!(error.remedy().as_deref(), Some("try again in 2.0 s"));
+        error.hint = Some("shorten it".to_owned());
+        assert_eq!(error.remedy().as_deref(), Some("shorten it"));
     }
 }
