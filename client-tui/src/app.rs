@@ -6,6 +6,7 @@
 use std::io;
 use std::time::Duration;
 
+use agentd_shared::client_ids::now_ms;
 use crossterm::event::EventStream;
 use futures_util::StreamExt as _;
 use tokio::time::Instant;
@@ -38,6 +39,15 @@ pub struct App {
     next_frame: Instant,
     next_tick: Instant,
     title: String,
+}
+
+/// How somebody left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Left {
+    /// The exit code.
+    pub code: u8,
+    /// What to tell once the terminal is given back; empty: nothing.
+    pub farewell: String,
 }
 
 /// What woke the loop.
@@ -79,11 +89,11 @@ impl App {
         })
     }
 
-    /// Runs until somebody leaves, and returns the exit code.
+    /// Runs until somebody leaves, and gives the terminal back.
     ///
     /// # Errors
     /// When the terminal cannot be used any longer.
-    pub async fn run(mut self, first: Vec<Effect>) -> io::Result<u8> {
+    pub async fn run(mut self, first: Vec<Effect>) -> io::Result<Left> {
         let mut ended = self.perform(first)?;
         while ended.is_none() {
             ended = match self.wake().await {
@@ -96,7 +106,7 @@ impl App {
                 Wake::Gone => Some(terminal::Stop::Hangup.exit_code()),
             };
         }
-        Ok(ended.unwrap_or_default())
+        Ok(Left { code: ended.unwrap_or_default(), farewell: self.state.farewell() })
     }
 
     async fn wake(&mut self) -> Wake {
@@ -127,6 +137,7 @@ impl App {
     /// Takes an input and, if it is of the daemon, all that is there beside it.
     fn take(&mut self, input: Input) -> io::Result<Option<u8>> {
         self.stale = true;
+        self.state.now_ms = i64::try_from(now_ms()).unwrap_or(i64::MAX);
         let is_report = matches!(input, Input::Report(_));
         let effects = self.state.on(input);
         let mut ended = self.perform(effects)?;
@@ -155,6 +166,9 @@ impl App {
                 Effect::Detach(stream) => self.conn.detach(stream),
                 Effect::Copy(text) => terminal::copy(&text)?,
                 Effect::Ring => terminal::ring()?,
+                Effect::Notify(text) => terminal::notify(&text)?,
+                Effect::Watch => self.conn.watch(),
+                Effect::Retake => self.retake()?,
                 Effect::Redraw => self.screen.clear()?,
                 Effect::Edit(text) => self.edit(&text)?,
                 Effect::Suspend => {
@@ -167,6 +181,10 @@ impl App {
     }
 
     fn draw(&mut self) -> io::Result<()> {
+        if !self.guard.is_ours() {
+            // What it panicked with stands on the terminal already.
+            return Err(io::Error::other("a part of the client panicked"));
+        }
         self.stale = false;
         self.next_frame = Instant::now() + FRAME;
         let title = self.state.window_title();
@@ -179,6 +197,21 @@ impl App {
         Ok(())
     }
 
+    /// Takes the terminal once more: whoever had it may have changed its modes.
+    fn retake(&mut self) -> io::Result<()> {
+        self.guard.enter()?;
+        self.refresh()
+    }
+
+    /// Draws every cell anew, in the size that the terminal has now.
+    fn refresh(&mut self) -> io::Result<()> {
+        self.screen.clear()?;
+        let size = self.screen.size()?;
+        self.state.size = (size.width, size.height);
+        self.stale = true;
+        Ok(())
+    }
+
     /// Gives the terminal back for as long as something else runs in it.
     fn away<T>(&mut self, run: impl FnOnce() -> T) -> io::Result<T> {
         // It would take keys that are meant for somebody else.
@@ -187,10 +220,7 @@ impl App {
         let done = run();
         self.guard.enter()?;
         self.events = Some(EventStream::new());
-        self.screen.clear()?;
-        let size = self.screen.size()?;
-        self.state.size = (size.width, size.height);
-        self.stale = true;
+        self.refresh()?;
         Ok(done)
     }
 

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 use agentd_shared::{
     AttachEvent, AttachPosition, AttachStream, AttachTarget, Attachment, Client, Identity, Recovery,
+    SessionWatch, SessionWatchStream, WatchEvent,
 };
 use futures_util::future::select_all;
 use tokio::sync::mpsc;
@@ -22,6 +23,8 @@ pub use command::{Command, Reply};
 const WAITING: usize = 64;
 /// Reads on their way at a time.
 const READS: usize = 16;
+/// Sessions that are told at first.
+const WATCHED: u32 = 500;
 /// Replies that wait for the loop.
 const REPLIES: usize = 64;
 
@@ -41,6 +44,8 @@ pub enum Report {
     },
     /// The answer to a command.
     Reply(Reply),
+    /// Something of all sessions.
+    Watch(WatchEvent),
 }
 
 /// The way to one daemon.
@@ -50,6 +55,8 @@ pub struct Conn {
     identity: Identity,
     recovery: Recovery,
     streams: BTreeMap<StreamId, AttachStream>,
+    /// All sessions, while they are followed.
+    watch: Option<SessionWatchStream>,
     changes: mpsc::Sender<Command>,
     replies_tx: mpsc::Sender<Reply>,
     replies: mpsc::Receiver<Reply>,
@@ -78,6 +85,7 @@ impl Conn {
             identity,
             recovery,
             streams: BTreeMap::new(),
+            watch: None,
             changes,
             replies_tx,
             replies,
@@ -97,6 +105,12 @@ impl Conn {
     /// Closes a stream.
     pub fn detach(&mut self, stream: StreamId) {
         self.streams.remove(&stream);
+    }
+
+    /// Follows all sessions.
+    pub fn watch(&mut self) {
+        let endpoint = self.client.endpoint().clone();
+        self.watch = Some(SessionWatch::open(endpoint, WATCHED, self.recovery.clone()));
     }
 
     /// Sends a command; its reply comes as a [`Report`].
@@ -125,7 +139,13 @@ impl Conn {
     /// # Cancel safety
     /// Safe: what was not returned stays.
     pub async fn next(&mut self) -> Report {
-        let Self { streams, replies, .. } = self;
+        let Self { streams, replies, watch, .. } = self;
+        let sessions = async {
+            match watch {
+                Some(watch) => watch.next().await,
+                None => std::future::pending().await,
+            }
+        };
         let streams = async {
             if streams.is_empty() {
                 return std::future::pending().await;
@@ -144,6 +164,14 @@ impl Conn {
                 }
                 Report::Stream { stream, event }
             }
+            change = sessions => match change {
+                Some(change) => Report::Watch(change),
+                None => {
+                    // The change before told why.
+                    self.watch = None;
+                    Box::pin(self.next()).await
+                }
+            }
         }
     }
 
@@ -151,6 +179,9 @@ impl Conn {
     pub fn try_next(&mut self) -> Option<Report> {
         if let Ok(reply) = self.replies.try_recv() {
             return Some(Report::Reply(reply));
+        }
+        if let Some(change) = self.watch.as_mut().and_then(SessionWatchStream::try_next) {
+            return Some(Report::Watch(change));
         }
         self.streams.iter_mut().find_map(|(stream, events)| {
             let event = events.try_next()?;

@@ -11,8 +11,10 @@
 pub mod app;
 pub mod cli;
 pub mod conn;
+pub mod exit;
 pub mod document;
 pub mod input;
+pub mod linear;
 pub mod state;
 pub mod terminal;
 pub mod theme;

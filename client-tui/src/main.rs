@@ -1,21 +1,39 @@
 //! Parses, wires and runs.
 
+use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use agent_tui::app::App;
 use agent_tui::cli::Cli;
 use agent_tui::conn::{Command, Conn};
-use agent_tui::state::{Effect, Settings, State};
-use agent_tui::terminal::{Signals, TerminalGuard, Wishes};
-use agentd_proto::v1;
-use agentd_shared::{Client, Identity, Paths, Recovery, StartOptions, ensure_running};
+use agent_tui::exit::{Failure, tell};
+use agent_tui::linear;
+use agent_tui::state::{Effect, Settings, State, Tone};
+use agent_tui::terminal::{Signals, Stop, TerminalGuard, Wishes};
+use agent_tui::theme::Surroundings;
+use agentd_shared::{
+    BrokenConfig, Client, Connector, ConnectorError, Recovery, StartOptions, directory, which,
+};
 use clap::Parser as _;
+
+/// How long nothing is shown while the daemon is looked for.
+const SILENCE: Duration = Duration::from_millis(300);
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    if cli.linear {
+        return failed(&linear::exec(&cli));
+    }
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        return failed(&Failure::no_terminal());
+    }
+    if linear::is_dumb() {
+        return failed(&linear::exec(&cli));
+    }
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let ended = runtime.map_err(Into::into).and_then(|runtime| {
+    let ended = runtime.map_err(Failure::from).and_then(|runtime| {
         let ended = runtime.block_on(Box::pin(run(cli)));
         // A thread that waits for a key must not hold up the end.
         runtime.shutdown_background();
@@ -23,46 +41,98 @@ fn main() -> ExitCode {
     });
     match ended {
         Ok(code) => ExitCode::from(code),
-        Err(error) => {
-            report(&*error);
-            ExitCode::from(3)
+        Err(failure) => failed(&failure),
+    }
+}
+
+fn failed(failure: &Failure) -> ExitCode {
+    tell(&failure.text());
+    ExitCode::from(failure.code)
+}
+
+async fn run(cli: Cli) -> Result<u8, Failure> {
+    let mut signals = Signals::new()?;
+    let mut connector = Connector::new(&cli.connect, BrokenConfig::UseDefaults)?;
+    connector.choose_server(&cli.connect.remote).map_err(Failure::from)?;
+    let started = async {
+        let client = connect(&connector).await?;
+        let chosen =
+            which::choose(&client, connector.author(), &cli.which, &cli.wishes).await?;
+        Ok::<_, Failure>((client, chosen))
+    };
+    let (client, chosen) = tokio::select! {
+        started = started => started?,
+        stop = ended_by(&mut signals) => return Ok(stop.exit_code()),
+    };
+
+    let mut state = State::new(connector.author(), settings(&cli, &connector, &client));
+    for warning in warnings(&connector) {
+        state.notices.say(Tone::Warn, &warning);
+    }
+    let mut first = vec![Effect::Send(Command::GetStatus), Effect::Watch];
+    first.extend(state.ask_for_facts());
+    first.extend(state.open_session(&chosen.session_id));
+    let recovery = if connector.may_start() {
+        Recovery::Restart { paths: connector.paths().clone(), options: StartOptions::default() }
+    } else {
+        Recovery::Wait
+    };
+    let conn = Conn::new(client, connector.identity().clone(), recovery);
+    let mouse = connector.config().mouse && !cli.no_mouse;
+    let guard = TerminalGuard::take(Wishes { mouse })?;
+    let app = App::new(state, conn, guard, signals)?;
+    let left = app.run(first).await?;
+    // The terminal is given back by now.
+    tell(&left.farewell);
+    Ok(left.code)
+}
+
+/// Connects, and says so when that takes its time: the terminal is still the user's.
+async fn connect(connector: &Connector) -> Result<Client, ConnectorError> {
+    let mut connected = std::pin::pin!(connector.client(|| tell("starting the daemon ...\n")));
+    match tokio::time::timeout(SILENCE, &mut connected).await {
+        Ok(connected) => connected,
+        Err(_) => {
+            tell("connecting to agentd ...\n");
+            connected.await
         }
     }
 }
 
-#[expect(
-    clippy::print_stderr,
-    reason = "the terminal is given back, and there is nobody else to tell"
-)]
-fn report(error: &dyn std::error::Error) {
-    eprintln!("agent-tui: {error}");
+/// The first signal that asks to end. Standing still is the system's affair until the terminal is ours.
+async fn ended_by(signals: &mut Signals) -> Stop {
+    loop {
+        match signals.next().await {
+            Stop::Suspend => drop(agent_tui::terminal::stop_process()),
+            Stop::Resumed => {}
+            stop => return stop,
+        }
+    }
 }
 
-async fn run(cli: Cli) -> Result<u8, Box<dyn std::error::Error>> {
-    let paths = match &cli.home {
-        Some(home) => Paths::under(std::path::absolute(home)?),
-        None => Paths::from_env()?,
+fn settings(cli: &Cli, connector: &Connector, client: &Client) -> Settings {
+    let config = connector.config();
+    let around = Surroundings {
+        wanted: cli.theme,
+        configured: config.theme,
+        color: config.color,
+        no_color: std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()),
     };
-    let identity = Identity::detect(None);
-    let options = StartOptions::default();
-    let endpoint = ensure_running(&paths, &options).await?;
-    let client = Client::connect(&endpoint).await?;
-    let settings = Settings {
-        workspace: std::env::current_dir()?.to_string_lossy().into_owned(),
+    Settings {
+        theme: around.theme(),
+        // One that cannot be told is none: the daemon has a default.
+        workspace: directory::current(client.endpoint()).ok().flatten().unwrap_or_default(),
+        reasoning: config.show_reasoning,
+        sidebar: config.sidebar,
+        bell: config.bell,
         ..Settings::default()
-    };
-    let mut state = State::new(identity.author(), settings);
-    let mut first = vec![
-        Effect::Send(Command::GetStatus),
-        Effect::Send(Command::ListSessions(v1::ListSessionsRequest::default())),
-    ];
-    match cli.session {
-        Some(session_id) => first.extend(state.open_session(&session_id)),
-        None => first.push(Effect::Send(Command::CreateSession(state.new_session()))),
     }
-    let conn = Conn::new(client, identity, Recovery::Restart { paths, options });
-    let signals = Signals::new()?;
-    let guard = TerminalGuard::take(Wishes { mouse: !cli.no_mouse })?;
-    let app = App::new(state, conn, guard, signals)?;
-    Ok(app.run(first).await?)
+}
+
+/// What is odd about the configuration.
+fn warnings(connector: &Connector) -> Vec<String> {
+    let broken = connector.broken_config().map(|error| {
+        format!("the configuration is not used: {}; {}", agentd_shared::chain(error), error.hint())
+    });
+    broken.into_iter().chain(connector.warnings().iter().cloned()).collect()
 }

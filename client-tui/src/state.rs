@@ -3,21 +3,30 @@
 mod act;
 mod composer;
 mod effect;
+mod line_edit;
+mod lists;
 mod notices;
 mod open_session;
+pub mod pane;
 mod report;
-mod sessions;
+pub mod sessions;
 mod settings;
+mod standing;
+#[cfg(test)]
+mod tests;
 
 use agentd_proto::v1;
 use crossterm::event::{KeyCode, KeyEvent, MouseEvent, MouseEventKind};
 
 pub use composer::Composer;
 pub use effect::Effect;
+pub use line_edit::LineEdit;
 pub use notices::{Notice, Notices, Tone};
 pub use open_session::OpenSession;
+pub use pane::{Pane, PaneKind};
 pub use sessions::SessionList;
 pub use settings::Settings;
+pub use standing::{Facts, PlanLine, PlanShown, StepState};
 
 use crate::conn::StreamId;
 use crate::input::{Action, Input, Keymap};
@@ -44,6 +53,14 @@ pub struct State {
     pub notices: Notices,
     /// How the daemon is, as far as it was asked.
     pub status: Option<v1::GetStatusResponse>,
+    /// What else was asked.
+    pub facts: Facts,
+    /// What lies over the session.
+    pub pane: Option<Box<Pane>>,
+    /// Whether the plan is shown.
+    pub plan: PlanShown,
+    /// The time, Unix time in milliseconds, as whoever brings inputs tells it.
+    pub now_ms: i64,
     /// Counts the steps of what moves.
     pub ticks: u64,
     /// The terminal's window is looked at.
@@ -65,6 +82,10 @@ impl State {
             composer: Composer::default(),
             notices: Notices::default(),
             status: None,
+            facts: Facts::default(),
+            pane: None,
+            plan: PlanShown::default(),
+            now_ms: 0,
             ticks: 0,
             has_focus: true,
             size: (80, 24),
@@ -77,6 +98,9 @@ impl State {
         match input {
             Input::Key(key) => self.on_key(key),
             Input::Paste(text) => {
+                if self.paste_in_lists(&text) {
+                    return Vec::new();
+                }
                 self.composer.paste(&text);
                 Vec::new()
             }
@@ -87,7 +111,7 @@ impl State {
             }
             Input::Focus(has_focus) => {
                 self.has_focus = has_focus;
-                Vec::new()
+                self.note_read().into_iter().collect()
             }
             Input::Report(report) => self.on_report(report),
             Input::Tick => {
@@ -122,6 +146,9 @@ impl State {
     }
 
     fn on_key(&mut self, key: KeyEvent) -> Vec<Effect> {
+        if let Some(effects) = self.key_in_lists(key) {
+            return effects;
+        }
         if let Some(action) = self.keymap.action(key) {
             return self.act(action);
         }

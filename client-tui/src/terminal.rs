@@ -4,6 +4,7 @@
 //! it stops the process or lets an editor run.
 
 pub mod editor;
+mod notify;
 mod signals;
 
 use std::io::{self, IsTerminal as _, Stdout, Write as _};
@@ -22,6 +23,7 @@ use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 
+pub use notify::notify;
 pub use signals::{Signals, Stop};
 
 /// What the terminal is asked to do beside showing text.
@@ -75,6 +77,8 @@ impl TerminalGuard {
     /// When it refuses.
     pub fn enter(&self) -> io::Result<()> {
         self.before.is_ours.store(true, Ordering::SeqCst);
+        // It does nothing while it believes that the terminal is raw already.
+        crossterm::terminal::disable_raw_mode()?;
         crossterm::terminal::enable_raw_mode()?;
         let mut out = io::stdout();
         execute!(out, EnterAlternateScreen, EnableBracketedPaste, EnableFocusChange)?;
@@ -82,6 +86,11 @@ impl TerminalGuard {
             execute!(out, EnableMouseCapture)?;
         }
         Ok(())
+    }
+
+    /// Whether the terminal is ours. A panic of some task gives it back.
+    pub fn is_ours(&self) -> bool {
+        self.before.is_ours.load(Ordering::SeqCst)
     }
 
     /// Gives the terminal back for a while.

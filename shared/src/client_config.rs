@@ -12,8 +12,18 @@ use crate::ErrorKind;
 const ENV_PREFIX: &str = "AGENTD_CLIENT_";
 const MAX_HISTORY: usize = 1_000_000;
 
-const KEYS: [&str; 6] =
-    ["show_reasoning", "markdown", "color", "history_size", "edit_mode", "start_daemon"];
+const KEYS: [&str; 10] = [
+    "show_reasoning",
+    "markdown",
+    "color",
+    "history_size",
+    "edit_mode",
+    "start_daemon",
+    "theme",
+    "bell",
+    "mouse",
+    "sidebar",
+];
 
 /// When to use a feature that only a terminal can show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -37,6 +47,20 @@ pub enum EditMode {
     Vi,
 }
 
+/// Colours of the full-screen client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ThemeChoice {
+    /// The terminal's own sixteen, which fit whatever background it has.
+    #[default]
+    Auto,
+    /// For dark backgrounds.
+    Dark,
+    /// For light backgrounds.
+    Light,
+    /// None.
+    Mono,
+}
+
 /// How clients behave.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientConfig {
@@ -52,6 +76,14 @@ pub struct ClientConfig {
     pub edit_mode: EditMode,
     /// Start a daemon when none runs.
     pub start_daemon: bool,
+    /// Colours of the full-screen client.
+    pub theme: ThemeChoice,
+    /// The full-screen client rings when something happens while nobody looks.
+    pub bell: bool,
+    /// The full-screen client takes clicks and the wheel.
+    pub mouse: bool,
+    /// The full-screen client shows the sessions beside the transcript where there is room.
+    pub sidebar: bool,
 }
 
 impl Default for ClientConfig {
@@ -63,6 +95,10 @@ impl Default for ClientConfig {
             history_size: 10_000,
             edit_mode: EditMode::Emacs,
             start_daemon: true,
+            theme: ThemeChoice::Auto,
+            bell: true,
+            mouse: true,
+            sidebar: true,
         }
     }
 }
@@ -134,6 +170,10 @@ impl ClientConfig {
             "history_size" => self.history_size = as_size(value)?,
             "edit_mode" => self.edit_mode = as_edit_mode(value)?,
             "start_daemon" => self.start_daemon = as_bool(value)?,
+            "theme" => self.theme = as_theme(value)?,
+            "bell" => self.bell = as_bool(value)?,
+            "mouse" => self.mouse = as_bool(value)?,
+            "sidebar" => self.sidebar = as_bool(value)?,
             _ => return Ok(Known::No),
         }
         Ok(Known::Yes)
@@ -226,6 +266,16 @@ fn as_edit_mode(value: &toml::Value) -> Result<EditMode, &'static str> {
         Some("emacs") => Ok(EditMode::Emacs),
         Some("vi") => Ok(EditMode::Vi),
         _ => Err("\"emacs\" or \"vi\""),
+    }
+}
+
+fn as_theme(value: &toml::Value) -> Result<ThemeChoice, &'static str> {
+    match value.as_str() {
+        Some("auto") => Ok(ThemeChoice::Auto),
+        Some("dark") => Ok(ThemeChoice::Dark),
+        Some("light") => Ok(ThemeChoice::Light),
+        Some("mono") => Ok(ThemeChoice::Mono),
+        _ => Err("\"auto\", \"dark\", \"light\" or \"mono\""),
     }
 }
 

@@ -32,6 +32,32 @@ pub enum Command {
     ListModels(v1::ListModelsRequest),
     /// Tells how the daemon is.
     GetStatus,
+    /// Lists memories.
+    ListMemories(v1::ListMemoriesRequest),
+    /// Shows a memory with its history.
+    GetMemory(v1::GetMemoryRequest),
+    /// Changes a memory.
+    UpdateMemory(v1::UpdateMemoryRequest),
+    /// Takes a memory back.
+    ForgetMemory(v1::ForgetMemoryRequest),
+    /// Stands behind a memory.
+    ConfirmMemory(v1::ConfirmMemoryRequest),
+    /// Takes a change of memories back.
+    UndoMemoryChange(v1::UndoMemoryChangeRequest),
+    /// Counts memories.
+    GetMemoryStats,
+    /// Lets time do its work on memories, or tells what it would do.
+    SweepMemories(v1::SweepMemoriesRequest),
+    /// Brings order into memories, or tells what would be done.
+    ConsolidateMemories(v1::ConsolidateMemoriesRequest),
+    /// Lists tools.
+    ListTools,
+    /// Sums up what requests used and cost.
+    GetUsage(v1::GetUsageRequest),
+    /// Measures what the next request would hold.
+    GetContext(v1::GetContextRequest),
+    /// Finds what was said in all sessions.
+    SearchMessages(v1::SearchMessagesRequest),
 }
 
 impl Command {
@@ -45,12 +71,26 @@ impl Command {
             | Self::Withdraw(_)
             | Self::UpdateSession(_)
             | Self::CreateSession(_)
-            | Self::DeleteSession(_) => true,
+            | Self::DeleteSession(_)
+            | Self::UpdateMemory(_)
+            | Self::ForgetMemory(_)
+            | Self::ConfirmMemory(_)
+            | Self::UndoMemoryChange(_) => true,
             Self::SetReadCursor(_)
             | Self::ListSessions(_)
             | Self::GetSession(_)
             | Self::ListModels(_)
-            | Self::GetStatus => false,
+            | Self::GetStatus
+            // They may take minutes, and a message must not wait for them.
+            | Self::SweepMemories(_)
+            | Self::ConsolidateMemories(_)
+            | Self::ListMemories(_)
+            | Self::GetMemory(_)
+            | Self::GetMemoryStats
+            | Self::ListTools
+            | Self::GetUsage(_)
+            | Self::GetContext(_)
+            | Self::SearchMessages(_) => false,
         }
     }
 
@@ -70,6 +110,19 @@ impl Command {
             Self::GetSession(_) => "read the session",
             Self::ListModels(_) => "list the models",
             Self::GetStatus => "read the daemon's status",
+            Self::ListMemories(_) => "list the memories",
+            Self::GetMemory(_) => "show the memory",
+            Self::UpdateMemory(_) => "change the memory",
+            Self::ForgetMemory(_) => "forget the memory",
+            Self::ConfirmMemory(_) => "confirm the memory",
+            Self::UndoMemoryChange(_) => "take the change back",
+            Self::GetMemoryStats => "count the memories",
+            Self::SweepMemories(_) => "let the memories age",
+            Self::ConsolidateMemories(_) => "bring order into the memories",
+            Self::ListTools => "list the tools",
+            Self::GetUsage(_) => "sum up what was used",
+            Self::GetContext(_) => "measure the context",
+            Self::SearchMessages(_) => "search all sessions",
         }
     }
 }
@@ -98,6 +151,43 @@ pub enum Reply {
     Models(v1::ListModelsResponse),
     /// How the daemon is.
     Status(Box<v1::GetStatusResponse>),
+    /// A page of memories, and what was asked for.
+    Memories(v1::ListMemoriesResponse),
+    /// A memory with its history.
+    Memory(Box<v1::GetMemoryResponse>),
+    /// A memory was changed, taken back or confirmed.
+    MemoryChanged,
+    /// A change of memories was taken back.
+    MemoryUndone(Box<v1::UndoMemoryChangeResponse>),
+    /// How many memories there are.
+    MemoryStats(Box<v1::GetMemoryStatsResponse>),
+    /// What time did to memories, or would do.
+    Swept {
+        /// Nothing was changed.
+        dry_run: bool,
+        /// What.
+        swept: v1::SweepMemoriesResponse,
+    },
+    /// What was done to bring order into memories, or would be.
+    Consolidated(Box<v1::ConsolidateMemoriesResponse>),
+    /// Tools, by name.
+    Tools(Vec<v1::Tool>),
+    /// What requests used and cost.
+    Usage(Box<v1::GetUsageResponse>),
+    /// What the next request of a session would hold.
+    Context {
+        /// ULID.
+        session_id: String,
+        /// What.
+        context: Box<v1::GetContextResponse>,
+    },
+    /// What was found, and the question.
+    Found {
+        /// What was looked for.
+        question: String,
+        /// What was found.
+        found: v1::SearchMessagesResponse,
+    },
     /// It was refused, or nobody answered.
     Failed {
         /// What was asked.

@@ -9,6 +9,8 @@ use super::{Command, Reply};
 
 /// Longest wait for anything but a message.
 const PATIENCE: Duration = Duration::from_secs(15);
+/// Longest wait for what asks a model.
+const LONG_PATIENCE: Duration = Duration::from_secs(600);
 /// Pauses between attempts to send a message while the daemon is away or busy.
 const PAUSES: [Duration; 6] = [
     Duration::from_millis(100),
@@ -74,6 +76,64 @@ async fn call(client: &Client, command: Command) -> Result<Reply, RpcError> {
         Command::ListModels(request) => {
             let models = client.model().list_models(with_deadline(request, PATIENCE)).await?;
             Reply::Models(models.into_inner())
+        }
+        Command::ListMemories(request) => {
+            let page = client.memory().list_memories(with_deadline(request, PATIENCE)).await?;
+            Reply::Memories(page.into_inner())
+        }
+        Command::GetMemory(request) => {
+            let memory = client.memory().get_memory(with_deadline(request, PATIENCE)).await?;
+            Reply::Memory(Box::new(memory.into_inner()))
+        }
+        Command::UpdateMemory(request) => {
+            client.memory().update_memory(with_deadline(request, PATIENCE)).await?;
+            Reply::MemoryChanged
+        }
+        Command::ForgetMemory(request) => {
+            client.memory().forget_memory(with_deadline(request, PATIENCE)).await?;
+            Reply::MemoryChanged
+        }
+        Command::ConfirmMemory(request) => {
+            client.memory().confirm_memory(with_deadline(request, PATIENCE)).await?;
+            Reply::MemoryChanged
+        }
+        Command::UndoMemoryChange(request) => {
+            let request = with_deadline(request, PATIENCE);
+            let undone = client.memory().undo_memory_change(request).await?;
+            Reply::MemoryUndone(Box::new(undone.into_inner()))
+        }
+        Command::GetMemoryStats => {
+            let request = with_deadline(v1::GetMemoryStatsRequest::default(), PATIENCE);
+            let stats = client.memory().get_memory_stats(request).await?;
+            Reply::MemoryStats(Box::new(stats.into_inner()))
+        }
+        Command::SweepMemories(request) => {
+            let dry_run = request.dry_run;
+            let swept = client.memory().sweep_memories(with_deadline(request, PATIENCE)).await?;
+            Reply::Swept { dry_run, swept: swept.into_inner() }
+        }
+        Command::ConsolidateMemories(request) => {
+            let request = with_deadline(request, LONG_PATIENCE);
+            let done = client.memory().consolidate_memories(request).await?;
+            Reply::Consolidated(Box::new(done.into_inner()))
+        }
+        Command::ListTools => {
+            let request = with_deadline(v1::ListToolsRequest::default(), PATIENCE);
+            Reply::Tools(client.tool().list_tools(request).await?.into_inner().tools)
+        }
+        Command::GetUsage(request) => {
+            let usage = client.usage().get_usage(with_deadline(request, PATIENCE)).await?;
+            Reply::Usage(Box::new(usage.into_inner()))
+        }
+        Command::GetContext(request) => {
+            let session_id = request.session_id.clone();
+            let context = client.context().get_context(with_deadline(request, PATIENCE)).await?;
+            Reply::Context { session_id, context: Box::new(context.into_inner()) }
+        }
+        Command::SearchMessages(request) => {
+            let question = request.question.clone();
+            let found = client.search().search_messages(with_deadline(request, PATIENCE)).await?;
+            Reply::Found { question, found: found.into_inner() }
         }
         Command::GetStatus => {
             let request = with_deadline(v1::GetStatusRequest::default(), PATIENCE);

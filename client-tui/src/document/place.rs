@@ -102,6 +102,12 @@ impl Document {
         self.place == Place::Latest
     }
 
+    /// Rows below the window, counted as far as `enough`.
+    pub fn rows_below(&mut self, transcript: &Transcript, height: usize, enough: usize) -> usize {
+        let top = self.settle(transcript, height);
+        self.rows_from(transcript, top, height + enough).saturating_sub(height).min(enough)
+    }
+
     fn stand(&mut self, transcript: &Transcript, spot: Spot) {
         self.place = match entry_at(transcript, spot.index) {
             Some(entry) => Place::At(Top { key: entry.key(), row: spot.row, near: spot.index }),

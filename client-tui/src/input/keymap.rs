@@ -45,6 +45,20 @@ pub enum Action {
     NewSession,
     /// Shows the sessions, or puts them away.
     Sessions,
+    /// Shows or hides the plan.
+    Plan,
+    /// Takes the newest message of the queue back.
+    Withdraw,
+    /// Shows what is remembered.
+    Memory,
+    /// Shows the tools.
+    Tools,
+    /// Shows what was used.
+    Usage,
+    /// Shows what the daemon does in its own time.
+    Sweeps,
+    /// Searches all sessions.
+    SearchAll,
     /// Shows keys and commands.
     Help,
     /// Draws everything anew.
@@ -145,6 +159,23 @@ pub const TABLE: &[Binding] = &[
     binding(Action::Verbose, "verbose", &[ctrl('v')], "show or hide what is decided on the way"),
     binding(Action::NewSession, "new_session", &[ctrl('n')], "begin a new session"),
     binding(Action::Sessions, "sessions", &[ctrl('o'), plain(KeyCode::F(2))], "sessions"),
+    binding(Action::Plan, "plan", &[with(ALT, KeyCode::Char('t'))], "show or hide the plan"),
+    binding(
+        Action::Withdraw,
+        "withdraw",
+        &[with(ALT, KeyCode::Char('w'))],
+        "take the last message of the queue back",
+    ),
+    binding(Action::Memory, "memory", &[plain(KeyCode::F(3))], "what is remembered"),
+    binding(Action::Tools, "tools", &[plain(KeyCode::F(4))], "the tools"),
+    binding(Action::Usage, "usage", &[plain(KeyCode::F(6))], "what was used, and what it cost"),
+    binding(
+        Action::Sweeps,
+        "sweeps",
+        &[plain(KeyCode::F(7))],
+        "what the daemon does in its own time",
+    ),
+    binding(Action::SearchAll, "search_all", &[plain(KeyCode::F(8))], "search all sessions"),
     binding(Action::ClearDisplay, "clear_display", &[ctrl('l')], "clear what is shown"),
     binding(
         Action::Help,

@@ -4,7 +4,7 @@ use agentd_proto::v1;
 use agentd_shared::client_ids::new_ulid;
 use agentd_shared::text::sanitize;
 
-use super::{Effect, OpenSession, State, Tone};
+use super::{Effect, Facts, OpenSession, PaneKind, State, Tone};
 use crate::conn::Command;
 use crate::document::Look;
 use crate::input::Action;
@@ -50,7 +50,14 @@ impl State {
             Action::NewSession => {
                 return vec![Effect::Send(Command::CreateSession(self.new_session()))];
             }
-            Action::Sessions => self.settings.sidebar = !self.settings.sidebar,
+            Action::Sessions => self.turn_sessions(),
+            Action::Plan => self.plan = self.plan.turned(self.plan_lines() > 0),
+            Action::Withdraw => return self.withdraw_last(),
+            Action::Memory => return self.open_pane(PaneKind::Memory),
+            Action::Tools => return self.open_pane(PaneKind::Tools),
+            Action::Usage => return self.open_pane(PaneKind::Usage),
+            Action::Sweeps => return self.open_pane(PaneKind::Sweeps),
+            Action::SearchAll => return self.open_pane(PaneKind::Search),
             Action::Redraw => return vec![Effect::Redraw],
             Action::Suspend => return vec![Effect::Suspend],
             Action::Quit => return vec![Effect::Quit(0)],
@@ -79,6 +86,13 @@ impl State {
         };
         let opened = OpenSession::new(session_id.to_owned(), stream, self.settings.turns, look);
         let position = opened.position();
+        self.facts = Facts {
+            tools: self.facts.tools,
+            memories: self.facts.memories,
+            wanted_place: self.facts.wanted_place.take(),
+            ..Facts::default()
+        };
+        self.sessions.select(session_id);
         let left = self.open.replace(Box::new(opened));
         let mut effects: Vec<Effect> =
             left.iter().flat_map(|left| left.streams()).map(Effect::Detach).collect();
@@ -167,6 +181,7 @@ impl State {
 pub(super) fn stop(stop: Stop) -> Vec<Effect> {
     match stop {
         Stop::Suspend => vec![Effect::Suspend],
+        Stop::Resumed => vec![Effect::Retake],
         Stop::Interrupt | Stop::Terminate | Stop::Hangup => {
             vec![Effect::Quit(stop.exit_code())]
         }

@@ -20,10 +20,16 @@ pub enum Effect {
     },
     /// Close a stream.
     Detach(StreamId),
+    /// Follow all sessions.
+    Watch,
     /// Put a text on the terminal's clipboard.
     Copy(String),
     /// Call whoever is away.
     Ring,
+    /// Call whoever is away, with a text where the terminal can show one.
+    Notify(String),
+    /// Take the terminal again after somebody else may have had it.
+    Retake,
     /// Let an editor change a text.
     Edit(String),
     /// Draw every cell anew.

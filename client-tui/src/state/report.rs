@@ -1,11 +1,15 @@
 //! What the daemon brings.
 
 use agentd_proto::v1;
-use agentd_shared::{AttachEvent, AttachPosition, Change, Transcript};
+use agentd_shared::transcript::TurnState;
+use agentd_shared::{AttachEvent, AttachPosition, Change, Transcript, WatchEvent};
 
 use super::open_session::Next;
 use super::{Effect, State, Tone};
 use crate::conn::{Command, Reply, Report, StreamId};
+
+/// A turn that takes longer is left alone by whoever waits for it.
+const LONG_TURN_MS: i64 = 10_000;
 
 impl State {
     pub(super) fn on_report(&mut self, report: Report) -> Vec<Effect> {
@@ -14,6 +18,7 @@ impl State {
             // The event before told why.
             Report::Stream { event: None, .. } => Vec::new(),
             Report::Reply(reply) => self.on_reply(reply),
+            Report::Watch(event) => self.on_watch(&event),
         }
     }
 
@@ -21,10 +26,16 @@ impl State {
         let Some(open) = &mut self.open else { return vec![Effect::Detach(stream)] };
         let mut effects = Vec::new();
         let rings = self.settings.bell && !self.has_focus;
+        let (mut is_over, mut is_news) = (false, false);
         let mut changed = |transcript: &Transcript, event: &v1::Event, change: &Change| {
-            if rings && calls_somebody(transcript, event, change) {
-                effects.push(Effect::Ring);
+            if let Some(what) = calls_somebody(transcript, event, change).filter(|_| rings) {
+                effects.push(Effect::Notify(told(transcript, what)));
             }
+            let ended = |turn_id: &str| {
+                transcript.turn(turn_id).is_some_and(|turn| turn.state.is_over())
+            };
+            is_over |= matches!(change, Change::Turn { turn_id } if ended(turn_id));
+            is_news |= is_over || matches!(change, Change::Note);
         };
         match open.on_stream(stream, event, &mut changed) {
             Next::Nothing => {}
@@ -42,7 +53,31 @@ impl State {
             AttachEvent::Failed(error) => self.notices.refused("follow the session", error),
             _ => {}
         }
+        let is_there = matches!(event, AttachEvent::CaughtUp { .. });
+        if is_there || is_over {
+            effects.extend(self.ask_about_session());
+        }
+        if is_there || is_news {
+            effects.extend(self.note_read());
+        }
+        if is_there {
+            effects.extend(self.go_to_wanted_place());
+        }
         effects
+    }
+
+    fn on_watch(&mut self, event: &WatchEvent) -> Vec<Effect> {
+        self.sessions.on_watch(event);
+        match event {
+            // A daemon of an older release: the list is as it was at the start.
+            WatchEvent::Failed(error) => {
+                self.notices.refused("follow all sessions", error);
+                vec![Effect::Send(Command::ListSessions(v1::ListSessionsRequest::default()))]
+            }
+            // It may be another daemon, with another configuration.
+            WatchEvent::Restored => vec![Effect::Send(Command::GetStatus)],
+            _ => Vec::new(),
+        }
     }
 
     fn on_reply(&mut self, reply: Reply) -> Vec<Effect> {
@@ -54,15 +89,57 @@ impl State {
                 self.sessions.update(*session);
                 return self.open_session(&session_id);
             }
-            Reply::Deleted { session_id } => self.sessions.remove(&session_id),
+            Reply::Deleted { session_id } => {
+                self.sessions.remove(&session_id);
+                if self.open.as_ref().is_some_and(|open| open.session_id == session_id) {
+                    return vec![Effect::Send(Command::CreateSession(self.new_session()))];
+                }
+            }
             Reply::Sessions(sessions) => self.sessions.set(sessions),
             Reply::Session(found) => {
-                if let Some(session) = found.session {
+                let v1::GetSessionResponse { session, todo, plan, .. } = *found;
+                if let Some(session) = session {
+                    let is_open = |open: &Box<super::OpenSession>| {
+                        open.session_id == session.session_id
+                    };
+                    if self.open.as_ref().is_some_and(is_open) {
+                        self.facts.todo = todo;
+                        self.facts.plan = plan;
+                    }
                     self.sessions.update(session);
                 }
             }
             Reply::Status(status) => self.status = Some(*status),
+            Reply::Context { session_id, context } => {
+                if self.open.as_ref().is_some_and(|open| open.session_id == session_id) {
+                    self.facts.context = Some(*context);
+                }
+            }
+            Reply::Tools(ref tools) => {
+                self.facts.tools = Some(tools.len());
+                return self.on_pane_reply(&reply);
+            }
+            Reply::MemoryStats(ref stats) => {
+                let holds = |count: &&v1::MemoryCount| count.status() == v1::MemoryStatus::Active;
+                let counts = stats.counts.iter().filter(holds);
+                self.facts.memories = Some(counts.map(|count| count.count).sum());
+                return self.on_pane_reply(&reply);
+            }
+            Reply::Memories(_)
+            | Reply::Memory(_)
+            | Reply::MemoryChanged
+            | Reply::MemoryUndone(_)
+            | Reply::Swept { .. }
+            | Reply::Consolidated(_)
+            | Reply::Usage(_)
+            | Reply::Found { .. } => return self.on_pane_reply(&reply),
+            // How full the window is, and how far somebody has read, is by the way.
+            Reply::Failed { command, .. }
+                if matches!(*command, Command::GetContext(_) | Command::SetReadCursor(_)) => {}
             Reply::Failed { command, error } => {
+                if let Some(pane) = &mut self.pane {
+                    pane.on_failed(&command, &error);
+                }
                 // What was written must not be lost with it.
                 if let Command::Submit(request) = command.as_ref()
                     && self.composer.is_empty()
@@ -76,18 +153,35 @@ impl State {
     }
 }
 
-/// Whether a change is worth calling somebody who is away.
-fn calls_somebody(transcript: &Transcript, event: &v1::Event, change: &Change) -> bool {
+/// What somebody who is away is called for, if a change is worth it.
+fn calls_somebody(
+    transcript: &Transcript,
+    event: &v1::Event,
+    change: &Change,
+) -> Option<&'static str> {
     match change {
         Change::Turn { turn_id } => {
-            transcript.turn(turn_id).is_some_and(|turn| turn.state.is_over())
+            let turn = transcript.turn(turn_id)?;
+            let is_long = event.at_ms.saturating_sub(turn.started_at_ms) > LONG_TURN_MS;
+            match turn.state {
+                TurnState::Completed { .. } if is_long => Some("done"),
+                TurnState::Failed { .. } if is_long => Some("failed"),
+                _ => None,
+            }
         }
         Change::Question { question_id } => {
-            transcript.question(question_id).is_some_and(|question| question.answer.is_none())
+            let question = transcript.question(question_id)?;
+            question.answer.is_none().then_some("asks a question")
         }
         Change::Approval { .. } => {
-            matches!(event.body, Some(v1::event::Body::ApprovalRequested(_)))
+            let is_new = matches!(event.body, Some(v1::event::Body::ApprovalRequested(_)));
+            is_new.then_some("asks whether a call may run")
         }
-        _ => false,
+        _ => None,
     }
+}
+
+fn told(transcript: &Transcript, what: &str) -> String {
+    let title = transcript.title();
+    if title.is_empty() { what.to_owned() } else { format!("{title}: {what}") }
 }

@@ -13,7 +13,7 @@ pub struct Settings {
     pub reasoning: bool,
     /// What is decided on the way is shown.
     pub verbose: bool,
-    /// The list of sessions stands beside the transcript.
+    /// The list of sessions stands beside the transcript where there is room.
     pub sidebar: bool,
     /// Turns that are read of a session when it is opened; more come when somebody looks for them.
     pub turns: u32,
@@ -28,7 +28,7 @@ impl Default for Settings {
             workspace: String::new(),
             reasoning: true,
             verbose: false,
-            sidebar: false,
+            sidebar: true,
             turns: 20,
             bell: true,
         }

@@ -11,6 +11,7 @@ pub struct Signals {
     terminate: Signal,
     hangup: Signal,
     stop: Signal,
+    resumed: Signal,
 }
 
 /// What a signal asks for.
@@ -24,6 +25,8 @@ pub enum Stop {
     Hangup,
     /// To stand still, as Ctrl-Z asks.
     Suspend,
+    /// To go on; somebody else may have had the terminal.
+    Resumed,
 }
 
 impl Stop {
@@ -34,6 +37,7 @@ impl Stop {
             Self::Interrupt => 2,
             Self::Terminate => 15,
             Self::Suspend => 20,
+            Self::Resumed => 18,
         };
         128 + number
     }
@@ -50,6 +54,7 @@ impl Signals {
             terminate: signal(SignalKind::terminate())?,
             hangup: signal(SignalKind::hangup())?,
             stop: signal(SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw()))?,
+            resumed: signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
         })
     }
 
@@ -63,6 +68,7 @@ impl Signals {
             _ = self.terminate.recv() => Stop::Terminate,
             _ = self.interrupt.recv() => Stop::Interrupt,
             _ = self.stop.recv() => Stop::Suspend,
+            _ = self.resumed.recv() => Stop::Resumed,
         }
     }
 }

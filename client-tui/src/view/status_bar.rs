@@ -1,13 +1,28 @@
 //! The last row: how the session stands; above it what the daemon has to say.
 
+use std::time::Duration;
+
+use agentd_proto::v1;
+use agentd_shared::text::{human_duration, one_line};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
+use unicode_width::UnicodeWidthStr as _;
 
-use crate::state::{State, Tone};
+use crate::state::pane::cost;
+use crate::state::{OpenSession, State, Tone};
 
 /// Steps of what turns while something is being done.
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+/// Rows below the window that are counted.
+const COUNTED: usize = 999;
+
+/// The step that is shown now.
+pub(super) fn spinner(state: &State) -> &'static str {
+    let count = u64::try_from(SPINNER.len()).unwrap_or(1);
+    let step = usize::try_from(state.ticks % count).unwrap_or_default();
+    SPINNER.get(step).copied().unwrap_or_default()
+}
 
 /// Draws the notice that is shown.
 pub(super) fn notice(frame: &mut Frame<'_>, area: Rect, state: &State) {
@@ -18,33 +33,179 @@ pub(super) fn notice(frame: &mut Frame<'_>, area: Rect, state: &State) {
         Tone::Warn => ("! ", theme.warn),
         Tone::Error => ("× ", theme.error),
     };
-    let line = Line::from(vec![Span::styled(mark, style), Span::styled(&notice.text, style)]);
+    let text = one_line(&notice.text, usize::from(area.width).saturating_sub(2));
+    let line = Line::from(vec![Span::styled(mark, style), Span::styled(text, style)]);
     frame.render_widget(line, area);
 }
 
+/// A part of the bar. The less it matters, the sooner it goes where there is no room.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Part {
+    matters: u8,
+    text: String,
+}
+
 /// Draws the bar.
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State) {
-    let mut parts = Vec::new();
-    if let Some(open) = &state.open {
-        if open.lost.is_some() {
-            parts.push("reconnecting".to_owned());
-        } else if !open.caught_up {
-            parts.push("loading".to_owned());
-        } else if state.is_running() {
-            let step = usize::try_from(state.ticks).unwrap_or_default() % SPINNER.len();
-            let spinner = SPINNER.get(step).copied().unwrap_or_default();
-            parts.push(format!("{spinner} working"));
-        } else {
-            parts.push("ready".to_owned());
-        }
-        let waiting = open.transcript.queue().count();
-        if waiting > 0 {
-            parts.push(format!("{waiting} queued"));
-        }
-        if !open.document.follows() {
-            parts.push("history paused".to_owned());
-        }
-    }
-    let line = Line::styled(format!(" {}", parts.join(" · ")), state.settings.theme.bar);
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &mut State) {
+    let width = usize::from(area.width);
+    let line = fit(parts(state), width.saturating_sub(1));
+    let pad = " ".repeat(width.saturating_sub(line.width() + 1));
+    let line = Line::styled(format!(" {line}{pad}"), state.settings.theme.bar);
     frame.render_widget(line, area);
+}
+
+/// Joins parts in their order; what matters least goes until they fit.
+fn fit(mut parts: Vec<Part>, width: usize) -> String {
+    loop {
+        let texts: Vec<&str> = parts.iter().map(|part| part.text.as_str()).collect();
+        let line = texts.join(" · ");
+        if line.width() <= width || parts.len() <= 1 {
+            return agentd_shared::text::one_row(&line, width);
+        }
+        let least = parts.iter().enumerate().min_by_key(|(_, part)| part.matters);
+        let Some(least) = least.map(|(at, _)| at) else { return line };
+        parts.remove(least);
+    }
+}
+
+fn parts(state: &mut State) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut add = |matters: u8, text: String| {
+        if !text.is_empty() {
+            parts.push(Part { matters, text });
+        }
+    };
+    let below = state.open.as_mut().filter(|open| !open.document.follows()).map(|open| {
+        open.document.rows_below(&open.transcript, open.height, COUNTED)
+    });
+    let Some(open) = &state.open else {
+        return vec![Part { matters: 10, text: "no session is open".to_owned() }];
+    };
+    add(10, phase(state, open));
+    if let Some(below) = below {
+        let more = if below >= COUNTED { "+" } else { "" };
+        add(9, format!("history paused, {below}{more} rows below"));
+    }
+    match open.transcript.queue().count() {
+        0 => {}
+        count => add(7, format!("{count} queued")),
+    }
+    match state.sessions.waiting_beside(Some(&open.session_id)) {
+        0 => {}
+        1 => add(8, "1 session waits for you".to_owned()),
+        count => add(8, format!("{count} sessions wait for you")),
+    }
+    add(6, model(state, open));
+    add(5, context(state));
+    let session = state.sessions.get(&open.session_id);
+    let total = session.and_then(|session| session.cost);
+    let total = total.unwrap_or_else(|| *open.transcript.cost());
+    if total != v1::Cost::default() {
+        add(4, cost(&total));
+    }
+    if state.sessions.is_lost && open.lost.is_none() {
+        add(3, "sessions not followed".to_owned());
+    }
+    parts
+}
+
+/// What is being done.
+fn phase(state: &State, open: &OpenSession) -> String {
+    if open.failed.is_some() {
+        return "session is gone".to_owned();
+    }
+    if open.lost.is_some() {
+        return format!("{} reconnecting", spinner(state));
+    }
+    if !open.caught_up {
+        return "loading".to_owned();
+    }
+    let Some(turn) = open.transcript.open_turn() else { return "ready".to_owned() };
+    if open.transcript.open_approvals().next().is_some()
+        || open.transcript.open_questions().next().is_some()
+    {
+        return "? waits for you".to_owned();
+    }
+    let ran = state.now_ms.saturating_sub(turn.started_at_ms).max(0);
+    let ran = Duration::from_secs(u64::try_from(ran / 1_000).unwrap_or_default());
+    let ran = if ran.as_secs() < 60 { format!("{} s", ran.as_secs()) } else { human_duration(ran) };
+    let live = open.transcript.live().last();
+    let does = match live {
+        Some(message) if message.text.is_empty() && !message.reasoning.is_empty() => "thinking",
+        Some(message) if !message.text.is_empty() => "answering",
+        _ => "working",
+    };
+    format!("{} {does} {ran}", spinner(state))
+}
+
+/// The model and its effort, as they were asked for and as they are.
+fn model(state: &State, open: &OpenSession) -> String {
+    let session = state.sessions.get(&open.session_id);
+    let provider = state.status.as_ref().and_then(|status| status.provider.as_ref());
+    if provider.is_some_and(|provider| provider.kind == "offline") {
+        return "offline".to_owned();
+    }
+    let default = provider.map_or("", |provider| provider.model.as_str());
+    let asked = match session.map_or_else(|| open.transcript.model(), |session| &session.model) {
+        "" => default,
+        model => model,
+    };
+    let effort = session.map_or_else(|| open.transcript.effort(), v1::Session::effort);
+    let turn = open.transcript.last_turn();
+    // Only while it runs: afterwards the next one counts.
+    let turn = turn.filter(|turn| !turn.state.is_over() && !turn.model.is_empty());
+    let answers = turn.map_or(asked, |turn| &turn.model);
+    let name = if asked.is_empty() || asked == answers {
+        one_line(answers, 28)
+    } else {
+        format!("{} → {}", one_line(asked, 20), one_line(answers, 20))
+    };
+    let given = turn.map_or(effort, |turn| turn.effort_effective);
+    let effort = match (effort_name(effort), effort_name(given)) {
+        ("", "") => String::new(),
+        (wanted, given) if wanted == given || given.is_empty() => format!(" {wanted}"),
+        ("", given) => format!(" {given}"),
+        (wanted, given) => format!(" {wanted} → {given}"),
+    };
+    format!("{name}{effort}")
+}
+
+pub(super) fn effort_name(effort: v1::Effort) -> &'static str {
+    match effort {
+        v1::Effort::Unspecified => "",
+        v1::Effort::Off => "off",
+        v1::Effort::Minimal => "minimal",
+        v1::Effort::Low => "low",
+        v1::Effort::Medium => "medium",
+        v1::Effort::High => "high",
+        v1::Effort::Max => "max",
+    }
+}
+
+/// How full the model's window is.
+fn context(state: &State) -> String {
+    let Some(context) = &state.facts.context else { return String::new() };
+    let tokens: u64 = context.layers.iter().map(|layer| layer.tokens).sum();
+    match (tokens.saturating_mul(100)).checked_div(context.window_tokens) {
+        Some(percent) => format!("context {percent} %"),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_matters_least_goes_first_and_order_stays() {
+        let part = |matters, text: &str| Part { matters, text: text.to_owned() };
+        let all = || vec![part(9, "ready"), part(4, "model"), part(6, "日本"), part(1, "cost")];
+        let check = |width, expect: &str| assert_eq!(fit(all(), width), expect, "{width}");
+        check(40, "ready · model · 日本 · cost");
+        check(22, "ready · model · 日本");
+        check(14, "ready · 日本");
+        check(6, "ready");
+        check(3, "re…");
+        check(0, "");
+    }
 }

@@ -36,6 +36,24 @@ fn variables_win_over_the_file() {
 }
 
 #[test]
+fn the_full_screen_client_has_keys_of_its_own() {
+    let text = "[client]\ntheme = \"light\"\nbell = false\nmouse = false\n";
+    let loaded = parse(text, &[("AGENTD_CLIENT_SIDEBAR", "false")]);
+    let config = ClientConfig {
+        theme: ThemeChoice::Light,
+        bell: false,
+        mouse: false,
+        sidebar: false,
+        ..ClientConfig::default()
+    };
+    assert_eq!(loaded, Ok(LoadedClientConfig { config, warnings: Vec::new() }));
+    for (name, expect) in [("dark", ThemeChoice::Dark), ("mono", ThemeChoice::Mono)] {
+        let loaded = parse("", &[("AGENTD_CLIENT_THEME", name)]).unwrap();
+        assert_eq!(loaded.config.theme, expect);
+    }
+}
+
+#[test]
 fn an_unknown_key_is_told_with_the_nearest_known_one() {
     let check = |text: &str, variables: &[(&str, &str)], expect: &str| {
         assert_eq!(parse(text, variables).unwrap().warnings, [expect]);
@@ -53,7 +71,7 @@ fn an_unknown_key_is_told_with_the_nearest_known_one() {
     check(
         "[client]\nq = 1",
         &[],
-        "c.toml: unknown key client.q; the keys are show_reasoning, markdown, color, history_size, edit_mode, start_daemon",
+        "c.toml: unknown key client.q; the keys are show_reasoning, markdown, color, history_size, edit_mode, start_daemon, theme, bell, mouse, sidebar",
     );
 }
 
@@ -69,6 +87,11 @@ fn an_unusable_value_is_an_error_that_says_what_is_allowed() {
         "c.toml: client.history_size must be a number from 0 to 1000000, not -1",
     );
     check("[client]\nstart_daemon = 1", "c.toml: client.start_daemon must be true or false, not 1");
+    check(
+        "[client]\ntheme = \"blue\"",
+        "c.toml: client.theme must be \"auto\", \"dark\", \"light\" or \"mono\", not \"blue\"",
+    );
+    check("[client]\nbell = \"no\"", "c.toml: client.bell must be true or false, not \"no\"");
     check("client = 3", "c.toml: client must be a section [client], not 3");
     assert!(parse("[client", &[]).is_err());
 }

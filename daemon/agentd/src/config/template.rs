@@ -256,4 +256,8 @@ pub const TEMPLATE: &str = r#"# agentd and its clients. Every key may be left ou
 #history_size = 10000
 #edit_mode = "emacs"      # emacs, vi
 #start_daemon = true
+#theme = "auto"           # of agent-tui: auto (the terminal's own colours), dark, light, mono (none)
+#bell = true              # agent-tui rings when a long turn ends or an answer is wanted and nobody looks
+#mouse = true             # agent-tui takes clicks and the wheel; Shift selects text then in most terminals
+#sidebar = true           # agent-tui shows the sessions beside the transcript where there is room
 "#;
