@@ -75,9 +75,9 @@ impl Cli {
         arguments.flag("--new", *new);
         let Wishes { model, effort, mode, work, add_dir } = &self.wishes;
         arguments.value("--model", model.as_ref());
-        arguments.value("--effort", effort.and_then(name_of).as_ref());
-        arguments.value("--mode", mode.and_then(name_of).as_ref());
-        arguments.value("--work", work.and_then(name_of).as_ref());
+        arguments.value("--effort", effort.as_ref().and_then(name_of).as_ref());
+        arguments.value("--mode", mode.as_ref().and_then(name_of).as_ref());
+        arguments.value("--work", work.as_ref().and_then(name_of).as_ref());
         for dir in add_dir {
             arguments.value("--add-dir", Some(dir));
         }
@@ -105,7 +105,7 @@ impl Arguments {
     }
 }
 
-fn name_of(value: impl ValueEnum) -> Option<String> {
+fn name_of(value: &impl ValueEnum) -> Option<String> {
     value.to_possible_value().map(|value| value.get_name().to_owned())
 }
 

@@ -164,13 +164,13 @@ impl Conn {
                 }
                 Report::Stream { stream, event }
             }
-            change = sessions => match change {
-                Some(change) => Report::Watch(change),
-                None => {
-                    // The change before told why.
-                    self.watch = None;
-                    Box::pin(self.next()).await
+            change = sessions => {
+                if let Some(change) = change {
+                    return Report::Watch(change);
                 }
+                // The change before told why.
+                self.watch = None;
+                Box::pin(self.next()).await
             }
         }
     }

@@ -90,13 +90,11 @@ async fn run(cli: Cli) -> Result<u8, Failure> {
 /// Connects, and says so when that takes its time: the terminal is still the user's.
 async fn connect(connector: &Connector) -> Result<Client, ConnectorError> {
     let mut connected = std::pin::pin!(connector.client(|| tell("starting the daemon ...\n")));
-    match tokio::time::timeout(SILENCE, &mut connected).await {
-        Ok(connected) => connected,
-        Err(_) => {
-            tell("connecting to agentd ...\n");
-            connected.await
-        }
+    if let Ok(connected) = tokio::time::timeout(SILENCE, &mut connected).await {
+        return connected;
     }
+    tell("connecting to agentd ...\n");
+    connected.await
 }
 
 /// The first signal that asks to end. Standing still is the system's affair until the terminal is ours.

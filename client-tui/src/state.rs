@@ -13,7 +13,7 @@ pub mod sessions;
 mod settings;
 mod standing;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use agentd_proto::v1;
 use crossterm::event::{KeyCode, KeyEvent, MouseEvent, MouseEventKind};

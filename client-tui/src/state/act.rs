@@ -4,7 +4,7 @@ use agentd_proto::v1;
 use agentd_shared::client_ids::new_ulid;
 use agentd_shared::text::sanitize;
 
-use super::{Effect, Facts, OpenSession, PaneKind, State, Tone};
+use super::{Effect, Facts, OpenSession, PaneKind, PlanShown, State, Tone};
 use crate::conn::Command;
 use crate::document::Look;
 use crate::input::Action;
@@ -51,7 +51,7 @@ impl State {
                 return vec![Effect::Send(Command::CreateSession(self.new_session()))];
             }
             Action::Sessions => self.turn_sessions(),
-            Action::Plan => self.plan = self.plan.turned(self.plan_lines() > 0),
+            Action::Plan => self.plan = PlanShown::turned(self.plan_lines() > 0),
             Action::Withdraw => return self.withdraw_last(),
             Action::Memory => return self.open_pane(PaneKind::Memory),
             Action::Tools => return self.open_pane(PaneKind::Tools),

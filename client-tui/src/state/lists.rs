@@ -10,7 +10,7 @@ use crate::conn::Command;
 use crate::input::Action;
 
 /// Columns from which on the sessions stand beside the transcript.
-pub const WIDE: u16 = 100;
+const WIDE: u16 = 100;
 
 impl State {
     /// Whether the sessions stand beside the transcript.
@@ -25,6 +25,7 @@ impl State {
 
     /// Shows the sessions and gives them the keys, or puts them away.
     pub(super) fn turn_sessions(&mut self) {
+        self.pane = None;
         let is_wide = self.size.0 >= WIDE;
         if self.sessions.has_keys {
             self.sessions.has_keys = false;
@@ -53,22 +54,22 @@ impl State {
         if self.pane.is_none() && !self.sessions.has_keys {
             return None;
         }
-        match self.keymap.action(key) {
+        let beyond = matches!(
+            self.keymap.action(key),
             Some(
                 Action::Quit
-                | Action::Suspend
-                | Action::Redraw
-                | Action::Sessions
-                | Action::Memory
-                | Action::Tools
-                | Action::Usage
-                | Action::Sweeps
-                | Action::SearchAll,
-            ) => {
-                self.pane = None;
-                return None;
-            }
-            _ => {}
+                    | Action::Suspend
+                    | Action::Redraw
+                    | Action::Sessions
+                    | Action::Memory
+                    | Action::Tools
+                    | Action::Usage
+                    | Action::Sweeps
+                    | Action::SearchAll
+            )
+        );
+        if beyond {
+            return None;
         }
         if self.pane.is_some() { Some(self.key_in_pane(key)) } else { Some(self.key_in_sessions(key)) }
     }

@@ -325,19 +325,17 @@ impl Pane {
                 }
                 PaneWish::Nothing
             }
-            Content::Usage(report) => match usage::grouping(code) {
-                Some(grouping) => {
+            Content::Usage(report) => {
+                if let Some(grouping) = usage::grouping(code) {
                     self.selected = 0;
                     self.detail = None;
-                    self.sent(usage::sums(grouping))
+                    return self.sent(usage::sums(grouping));
                 }
-                None => {
-                    if code == KeyCode::Enter {
-                        self.detail = usage::detail(report, self.selected);
-                    }
-                    PaneWish::Nothing
+                if code == KeyCode::Enter {
+                    self.detail = usage::detail(report, self.selected);
                 }
-            },
+                PaneWish::Nothing
+            }
             Content::Sweeps(stats) => match sweeps::act(self.selected, code) {
                 sweeps::Act::Nothing => PaneWish::Nothing,
                 sweeps::Act::Show => {

@@ -99,10 +99,8 @@ impl State {
             Reply::Session(found) => {
                 let v1::GetSessionResponse { session, todo, plan, .. } = *found;
                 if let Some(session) = session {
-                    let is_open = |open: &Box<super::OpenSession>| {
-                        open.session_id == session.session_id
-                    };
-                    if self.open.as_ref().is_some_and(is_open) {
+                    let open = self.open.as_ref().map(|open| open.session_id.as_str());
+                    if open == Some(session.session_id.as_str()) {
                         self.facts.todo = todo;
                         self.facts.plan = plan;
                     }

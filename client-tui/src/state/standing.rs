@@ -2,7 +2,7 @@
 //! plan, the queue.
 
 use agentd_proto::v1;
-use agentd_shared::text::{one_line, sanitize};
+use agentd_shared::text::one_line;
 use agentd_shared::transcript::{Item, NoteKind};
 
 use super::{Effect, State, Tone};
@@ -42,7 +42,7 @@ pub enum PlanShown {
 
 impl PlanShown {
     /// The other way round.
-    pub(super) fn turned(self, is_seen: bool) -> Self {
+    pub(super) fn turned(is_seen: bool) -> Self {
         if is_seen { Self::Never } else { Self::Always }
     }
 }
@@ -150,14 +150,12 @@ impl State {
             return Vec::new();
         }
         // It lies further back than what is read.
-        match open.read_earlier(stream) {
-            Some(position) => vec![Effect::Attach { stream, session_id, position }],
-            None => {
-                open.document.to_top(&open.transcript);
-                self.facts.wanted_place = None;
-                Vec::new()
-            }
+        if let Some(position) = open.read_earlier(stream) {
+            return vec![Effect::Attach { stream, session_id, position }];
         }
+        open.document.to_top(&open.transcript);
+        self.facts.wanted_place = None;
+        Vec::new()
     }
 
     /// The lines of the plan that are to be shown; without a plan those of the list of what is to be done.
@@ -167,10 +165,9 @@ impl State {
             matches!(line.state, StepState::Open | StepState::Runs | StepState::Interrupted)
         });
         match self.plan {
-            PlanShown::Never => Vec::new(),
             PlanShown::Always => lines,
             PlanShown::WhileOpen if is_open => lines,
-            PlanShown::WhileOpen => Vec::new(),
+            PlanShown::WhileOpen | PlanShown::Never => Vec::new(),
         }
     }
 
@@ -238,13 +235,12 @@ impl State {
     pub fn farewell(&self) -> String {
         let Some(open) = &self.open else { return String::new() };
         let title = open.transcript.title();
-        let title = if title.is_empty() { String::new() } else { format!(" \"{title}\"") };
+        let title = one_line(title, 80);
+        let title = if title.is_empty() { title } else { format!(" \"{title}\"") };
         let goes_on = if self.is_running() { "; its turn goes on" } else { "" };
         format!(
-            "session {}{}{goes_on}\ncome back with: agent-tui --session {}\n",
-            open.session_id,
-            sanitize(&one_line(&title, 80)),
-            open.session_id
+            "session {}{title}{goes_on}\ncome back with: agent-tui --session {}\n",
+            open.session_id, open.session_id
         )
     }
 }

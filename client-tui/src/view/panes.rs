@@ -49,19 +49,16 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State) {
         let text = one_line(text, width.saturating_sub(1));
         frame.render_widget(Line::styled(format!(" {text}"), style), said);
     }
-    match &pane.line {
-        Some(line) => {
-            let text = format!(" / {}", tail(line.text(), width.saturating_sub(4)));
-            let end = u16::try_from(text.width()).unwrap_or(u16::MAX);
-            frame.render_widget(Line::styled(text, theme.accent), foot);
-            let x = foot.x + end.min(foot.width.saturating_sub(1));
-            frame.set_cursor_position(Position { x, y: foot.y });
-        }
-        None => {
-            let keys = one_row(&format!(" {} · Tab next", pane.kind.keys()), width);
-            let pad = " ".repeat(width.saturating_sub(keys.width()));
-            frame.render_widget(Line::styled(format!("{keys}{pad}"), theme.bar), foot);
-        }
+    if let Some(line) = &pane.line {
+        let text = format!(" / {}", tail(line.text(), width.saturating_sub(4)));
+        let end = u16::try_from(text.width()).unwrap_or(u16::MAX);
+        frame.render_widget(Line::styled(text, theme.accent), foot);
+        let x = foot.x + end.min(foot.width.saturating_sub(1));
+        frame.set_cursor_position(Position { x, y: foot.y });
+    } else {
+        let keys = one_row(&format!(" {} · Tab next", pane.kind.keys()), width);
+        let pad = " ".repeat(width.saturating_sub(keys.width()));
+        frame.render_widget(Line::styled(format!("{keys}{pad}"), theme.bar), foot);
     }
 }
 
