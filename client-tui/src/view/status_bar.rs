@@ -1,5 +1,6 @@
 //! The last row: how the session stands; above it what the daemon has to say.
 
+use std::cmp::Reverse;
 use std::time::Duration;
 
 use agentd_proto::v1;
@@ -14,6 +15,8 @@ use crate::state::{OpenSession, State, Tone};
 
 /// Steps of what turns while something is being done.
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+/// What stands between parts of the bar.
+const BETWEEN: &str = " · ";
 /// Rows below the window that are counted.
 const COUNTED: usize = 999;
 
@@ -48,24 +51,28 @@ struct Part {
 /// Draws the bar.
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &mut State) {
     let width = usize::from(area.width);
-    let line = fit(parts(state), width.saturating_sub(1));
+    let line = fit(&parts(state), width.saturating_sub(1));
     let pad = " ".repeat(width.saturating_sub(line.width() + 1));
     let line = Line::styled(format!(" {line}{pad}"), state.settings.theme.bar);
     frame.render_widget(line, area);
 }
 
-/// Joins parts in their order; what matters least goes until they fit.
-fn fit(mut parts: Vec<Part>, width: usize) -> String {
-    loop {
-        let texts: Vec<&str> = parts.iter().map(|part| part.text.as_str()).collect();
-        let line = texts.join(" · ");
-        if line.width() <= width || parts.len() <= 1 {
-            return agentd_shared::text::one_row(&line, width);
+/// Joins parts in their order: of those that do not fit together the ones that matter most.
+fn fit(parts: &[Part], width: usize) -> String {
+    let mut by_weight: Vec<(usize, &Part)> = parts.iter().enumerate().collect();
+    by_weight.sort_by_key(|(_, part)| Reverse(part.matters));
+    let (mut kept, mut used) = (Vec::new(), 0);
+    for (at, part) in by_weight {
+        let needed = part.text.width() + if kept.is_empty() { 0 } else { BETWEEN.width() };
+        // The first is there in any case, as much of it as fits.
+        if kept.is_empty() || used + needed <= width {
+            kept.push((at, part.text.as_str()));
+            used += needed;
         }
-        let least = parts.iter().enumerate().min_by_key(|(_, part)| part.matters);
-        let Some(least) = least.map(|(at, _)| at) else { return line };
-        parts.remove(least);
     }
+    kept.sort_unstable();
+    let texts: Vec<&str> = kept.into_iter().map(|(_, text)| text).collect();
+    agentd_shared::text::one_row(&texts.join(BETWEEN), width)
 }
 
 fn parts(state: &mut State) -> Vec<Part> {
@@ -160,6 +167,7 @@ fn model(state: &State, open: &OpenSession) -> String {
     } else {
         format!("{} → {}", one_line(asked, 20), one_line(answers, 20))
     };
+    let effort = turn.map_or(effort, |turn| turn.effort_requested);
     let given = turn.map_or(effort, |turn| turn.effort_effective);
     let effort = match (effort_name(effort), effort_name(given)) {
         ("", "") => String::new(),
@@ -197,10 +205,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_matters_least_goes_first_and_order_stays() {
+    fn what_matters_most_stays_in_its_order() {
         let part = |matters, text: &str| Part { matters, text: text.to_owned() };
         let all = || vec![part(9, "ready"), part(4, "model"), part(6, "日本"), part(1, "cost")];
-        let check = |width, expect: &str| assert_eq!(fit(all(), width), expect, "{width}");
+        let check = |width, expect: &str| assert_eq!(fit(&all(), width), expect, "{width}");
         check(40, "ready · model · 日本 · cost");
         check(22, "ready · model · 日本");
         check(14, "ready · 日本");

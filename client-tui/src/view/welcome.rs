@@ -20,6 +20,9 @@ const LETTERS: [&str; 4] = [
 ];
 const TAIL: &str = "       |___/";
 
+/// Columns below which rows have no names.
+const NARROW: usize = 50;
+
 /// Whether it is shown.
 pub(super) fn is_shown(state: &State) -> bool {
     let Some(open) = &state.open else { return true };
@@ -53,6 +56,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State) {
     }
     lines.extend(facts.into_iter().map(|(name, value, is_warning)| {
         let style = if is_warning { theme.warn } else { theme.text };
+        // On a narrow terminal the values tell enough.
+        let name = if width < NARROW { String::new() } else { name };
         row(&name, &value, style, theme.dim, width)
     }));
     if area.height >= 12 {
@@ -73,8 +78,9 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State) {
 }
 
 fn row(name: &str, value: &str, style: Style, name_style: Style, width: usize) -> Line<'static> {
-    let name = format!("{name:<11}");
-    let value = one_line(value, width.saturating_sub(name.len() + 3));
+    // What goes on from the row before begins further left, and has more room.
+    let name = if name.is_empty() { "  ".to_owned() } else { format!("{name:<11}") };
+    let value = one_line(value, width.saturating_sub(name.len() + 2));
     Line::from(vec![
         ratatui::text::Span::styled(name, name_style),
         ratatui::text::Span::styled(value, style),
@@ -94,8 +100,8 @@ fn facts(state: &State) -> Vec<(String, String, bool)> {
         None => add("model", "asking the daemon ...".to_owned(), false),
         Some(provider) if provider.kind == "offline" => {
             add("model", "offline: no model is configured".to_owned(), true);
-            let how = "set OPENAI_API_KEY, or [provider] in the configuration: agentctl config init";
-            add("", how.to_owned(), true);
+            add("", "set OPENAI_API_KEY, or write one into".to_owned(), true);
+            add("", "the file of `agentctl config init`".to_owned(), true);
         }
         Some(provider) => {
             let asked = session.map_or("", |session| session.model.as_str());
