@@ -9,6 +9,7 @@ use std::time::Duration;
 use agentd_shared::client_ids::now_ms;
 use crossterm::event::EventStream;
 use futures_util::StreamExt as _;
+use ratatui::layout::{Position, Rect};
 use tokio::time::Instant;
 
 use crate::conn::Conn;
@@ -169,7 +170,7 @@ impl App {
                 Effect::Notify(text) => terminal::notify(&text)?,
                 Effect::Watch => self.conn.watch(),
                 Effect::Retake => self.retake()?,
-                Effect::Redraw => self.screen.clear()?,
+                Effect::Redraw => self.refresh()?,
                 Effect::Edit(text) => self.edit(&text)?,
                 Effect::Suspend => {
                     self.away(terminal::stop_process)??;
@@ -205,8 +206,9 @@ impl App {
 
     /// Draws every cell anew, in the size that the terminal has now.
     fn refresh(&mut self) -> io::Result<()> {
-        self.screen.clear()?;
         let size = self.screen.size()?;
+        // Not `clear`, which asks the terminal where the cursor is: its answer would come as an event.
+        self.screen.resize(Rect::from((Position::ORIGIN, size)))?;
         self.state.size = (size.width, size.height);
         self.stale = true;
         Ok(())

@@ -9,8 +9,8 @@ mod execute;
 use std::collections::BTreeMap;
 
 use agentd_shared::{
-    AttachEvent, AttachPosition, AttachStream, AttachTarget, Attachment, Client, Identity, Recovery,
-    SessionWatch, SessionWatchStream, WatchEvent,
+    AttachEvent, AttachPosition, AttachStream, AttachTarget, Attachment, Client, Identity,
+    Recovery, SessionWatch, SessionWatchStream, WatchEvent,
 };
 use futures_util::future::select_all;
 use tokio::sync::mpsc;

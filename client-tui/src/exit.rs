@@ -4,7 +4,9 @@ use std::error::Error as _;
 use std::io::{self, Write as _};
 
 use agentd_shared::text::sanitize;
-use agentd_shared::{ChooseError, ConnectorError, ContextsError, ErrorKind, ServerError, chain, why};
+use agentd_shared::{
+    ChooseError, ConnectorError, ContextsError, ErrorKind, ServerError, chain, why,
+};
 
 /// Something went wrong.
 const FAILED: u8 = 1;

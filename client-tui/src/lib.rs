@@ -11,8 +11,8 @@
 pub mod app;
 pub mod cli;
 pub mod conn;
-pub mod exit;
 pub mod document;
+pub mod exit;
 pub mod input;
 pub mod linear;
 pub mod state;

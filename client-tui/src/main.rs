@@ -56,8 +56,7 @@ async fn run(cli: Cli) -> Result<u8, Failure> {
     connector.choose_server(&cli.connect.remote).map_err(Failure::from)?;
     let started = async {
         let client = connect(&connector).await?;
-        let chosen =
-            which::choose(&client, connector.author(), &cli.which, &cli.wishes).await?;
+        let chosen = which::choose(&client, connector.author(), &cli.which, &cli.wishes).await?;
         Ok::<_, Failure>((client, chosen))
     };
     let (client, chosen) = tokio::select! {

@@ -121,7 +121,10 @@ impl Theme {
 
     /// The name of this theme.
     pub fn name(&self) -> &'static str {
-        Self::NAMES.into_iter().find(|name| Self::named(name).as_ref() == Some(self)).unwrap_or("auto")
+        Self::NAMES
+            .into_iter()
+            .find(|name| Self::named(name).as_ref() == Some(self))
+            .unwrap_or("auto")
     }
 }
 
@@ -201,8 +204,20 @@ mod tests {
 
     #[test]
     fn without_colour_there_is_none() {
-        let Theme { text, dim, user, accent, reasoning, code, good, warn, error, name, selected, bar } =
-            Theme::PLAIN;
+        let Theme {
+            text,
+            dim,
+            user,
+            accent,
+            reasoning,
+            code,
+            good,
+            warn,
+            error,
+            name,
+            selected,
+            bar,
+        } = Theme::PLAIN;
         for style in
             [text, dim, user, accent, reasoning, code, good, warn, error, name, selected, bar]
         {

@@ -43,7 +43,8 @@ impl LineEdit {
         match key.code {
             KeyCode::Char('u') if ctrl => self.text.clear(),
             KeyCode::Char('w') if ctrl => {
-                let kept = self.text.trim_end().trim_end_matches(|char: char| !char.is_whitespace());
+                let kept =
+                    self.text.trim_end().trim_end_matches(|char: char| !char.is_whitespace());
                 self.text.truncate(kept.len());
             }
             KeyCode::Char('h') if ctrl => self.delete(),

@@ -71,7 +71,11 @@ impl State {
         if beyond {
             return None;
         }
-        if self.pane.is_some() { Some(self.key_in_pane(key)) } else { Some(self.key_in_sessions(key)) }
+        if self.pane.is_some() {
+            Some(self.key_in_pane(key))
+        } else {
+            Some(self.key_in_sessions(key))
+        }
     }
 
     /// Gives a text that was pasted to the line that is being written in a list, if there is one.

@@ -41,8 +41,7 @@ pub enum PaneKind {
 
 impl PaneKind {
     /// All of them, in the order of their names.
-    pub const ALL: [Self; 5] =
-        [Self::Memory, Self::Tools, Self::Usage, Self::Sweeps, Self::Search];
+    pub const ALL: [Self; 5] = [Self::Memory, Self::Tools, Self::Usage, Self::Sweeps, Self::Search];
 
     /// Its name.
     pub const fn name(self) -> &'static str {

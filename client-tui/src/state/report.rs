@@ -31,9 +31,8 @@ impl State {
             if let Some(what) = calls_somebody(transcript, event, change).filter(|_| rings) {
                 effects.push(Effect::Notify(told(transcript, what)));
             }
-            let ended = |turn_id: &str| {
-                transcript.turn(turn_id).is_some_and(|turn| turn.state.is_over())
-            };
+            let ended =
+                |turn_id: &str| transcript.turn(turn_id).is_some_and(|turn| turn.state.is_over());
             is_over |= matches!(change, Change::Turn { turn_id } if ended(turn_id));
             is_news |= is_over || matches!(change, Change::Note);
         };

@@ -231,9 +231,9 @@ impl SessionList {
             KeyCode::Home | KeyCode::Char('g') => self.selected = 0,
             KeyCode::End | KeyCode::Char('G') => self.selected = last,
             KeyCode::Enter => {
-                return self.chosen().map_or(Wish::Nothing, |session| {
-                    Wish::Open(session.session_id.clone())
-                });
+                return self
+                    .chosen()
+                    .map_or(Wish::Nothing, |session| Wish::Open(session.session_id.clone()));
             }
             KeyCode::Char('n') => return Wish::New,
             KeyCode::Char('r') => {

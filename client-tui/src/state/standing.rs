@@ -184,7 +184,9 @@ impl State {
             lines.push(title(if plan.goal.is_empty() { "plan" } else { &plan.goal }));
             lines.extend(plan.steps.iter().map(|step| {
                 let state = match step.status() {
-                    v1::PlanStepStatus::Unspecified | v1::PlanStepStatus::Pending => StepState::Open,
+                    v1::PlanStepStatus::Unspecified | v1::PlanStepStatus::Pending => {
+                        StepState::Open
+                    }
                     v1::PlanStepStatus::Running => StepState::Runs,
                     v1::PlanStepStatus::Done => StepState::Done,
                     v1::PlanStepStatus::Failed => StepState::Failed,

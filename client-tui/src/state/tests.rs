@@ -31,7 +31,7 @@ pub(crate) fn stream(event: AttachEvent) -> Input {
 
 pub(crate) fn event(seq: u64, at_ms: i64, body: Body) -> Input {
     let turn_id = TURN.to_owned();
-    let event = v1::Event { seq, at_ms, turn_id, body: Some(body), ..v1::Event::default() };
+    let event = v1::Event { seq, at_ms, turn_id, body: Some(body) };
     stream(AttachEvent::Event(Box::new(event)))
 }
 
@@ -52,7 +52,10 @@ pub(crate) fn summary(id: &str, title: &str) -> v1::SessionSummary {
 }
 
 pub(crate) fn snapshot(sessions: Vec<v1::SessionSummary>) -> Input {
-    Input::Report(Report::Watch(WatchEvent::Snapshot(v1::SessionSnapshot { sessions, more: false })))
+    Input::Report(Report::Watch(WatchEvent::Snapshot(v1::SessionSnapshot {
+        sessions,
+        more: false,
+    })))
 }
 
 pub(crate) fn key(code: KeyCode) -> Input {
@@ -66,10 +69,12 @@ pub(crate) fn typed(state: &mut State, text: &str) {
 }
 
 fn sent(effects: &[Effect]) -> Vec<&Command> {
-    let command = |effect| match effect {
-        &Effect::Send(ref command) => Some(command),
-        _ => None,
-    };
+    fn command(effect: &Effect) -> Option<&Command> {
+        match effect {
+            Effect::Send(command) => Some(command),
+            _ => None,
+        }
+    }
     effects.iter().filter_map(command).collect()
 }
 

@@ -97,12 +97,19 @@ fn draw_list(frame: &mut Frame<'_>, area: Rect, pane: &Pane, state: &State) {
     frame.render_widget(Text::from(lines), area);
 }
 
-fn line(row: &PaneRow, is_selected: bool, marks: usize, width: usize, theme: &Theme) -> Line<'static> {
+fn line(
+    row: &PaneRow,
+    is_selected: bool,
+    marks: usize,
+    width: usize,
+    theme: &Theme,
+) -> Line<'static> {
     let cursor = if is_selected { "▸" } else { " " };
     let mark = one_line(&row.mark, marks);
     let pad = " ".repeat(marks.saturating_sub(mark.width()));
     // The text matters more than what stands beside it.
-    let side = if width >= marks + row.side.width() + 24 { row.side.clone() } else { String::new() };
+    let side =
+        if width >= marks + row.side.width() + 24 { row.side.clone() } else { String::new() };
     let room = width.saturating_sub(marks + side.width() + 5);
     let text = one_line(&row.text, room);
     let gap = " ".repeat(room.saturating_sub(text.width()));

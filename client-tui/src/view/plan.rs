@@ -25,7 +25,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, lines: &[PlanLine], state:
     }
     let theme = &state.settings.theme;
     let width = usize::from(area.width);
-    let steps: Vec<&PlanLine> = lines.iter().filter(|line| line.state != StepState::Title).collect();
+    let steps: Vec<&PlanLine> =
+        lines.iter().filter(|line| line.state != StepState::Title).collect();
     let done = steps.iter().filter(|line| line.state == StepState::Done).count();
     let title = lines.iter().find(|line| line.state == StepState::Title);
     let title = title.map_or("", |line| line.text.as_str());

@@ -31,8 +31,11 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State) {
     for (at, message) in open.transcript.queue().take(room).enumerate() {
         let number = format!("{}. ", at + 1);
         let is_own = message.author.client_id == state.author.client_id;
-        let author =
-            if is_own { String::new() } else { format!("{}: ", one_line(&message.author.name, 20)) };
+        let author = if is_own {
+            String::new()
+        } else {
+            format!("{}: ", one_line(&message.author.name, 20))
+        };
         let side = if at + 1 < room {
             String::new()
         } else if count > room {

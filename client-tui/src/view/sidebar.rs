@@ -127,7 +127,10 @@ fn draw_foot(frame: &mut Frame<'_>, area: Rect, state: &State) {
             };
             frame.render_widget(Line::styled(one_row(keys, width), theme.dim), area);
         }
-        None => frame.render_widget(Line::styled(one_row(" Ctrl-O sessions", width), theme.dim), area),
+        None => {
+            let hint = one_row(" Ctrl-O sessions", width);
+            frame.render_widget(Line::styled(hint, theme.dim), area);
+        }
     }
 }
 

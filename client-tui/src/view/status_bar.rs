@@ -82,9 +82,11 @@ fn parts(state: &mut State) -> Vec<Part> {
             parts.push(Part { matters, text });
         }
     };
-    let below = state.open.as_mut().filter(|open| !open.document.follows()).map(|open| {
-        open.document.rows_below(&open.transcript, open.height, COUNTED)
-    });
+    let below = state
+        .open
+        .as_mut()
+        .filter(|open| !open.document.follows())
+        .map(|open| open.document.rows_below(&open.transcript, open.height, COUNTED));
     let Some(open) = &state.open else {
         return vec![Part { matters: 10, text: "no session is open".to_owned() }];
     };

@@ -195,7 +195,8 @@ fn a_tool_is_shown_with_its_schema() {
         let tool = v1::Tool {
             name: "read_file".to_owned(),
             description: format!("Reads a file. {LONG}"),
-            parameters_json: r#"{"type":"object","properties":{"path":{"type":"string"}}}"#.to_owned(),
+            parameters_json: r#"{"type":"object","properties":{"path":{"type":"string"}}}"#
+                .to_owned(),
             capabilities: Some(v1::ToolCapabilities {
                 effect: v1::ToolEffect::WorkspaceRead.into(),
                 ..v1::ToolCapabilities::default()
@@ -249,7 +250,11 @@ fn without_colour_no_cell_has_one() {
             state.notices.say(crate::state::Tone::Error, "something went wrong");
             state.sessions.has_keys = true;
             let buffer = drawn(&mut state, (120, 30));
-            buffer.content.iter().filter(|cell| (cell.fg, cell.bg) != (Color::Reset, Color::Reset)).count()
+            buffer
+                .content
+                .iter()
+                .filter(|cell| (cell.fg, cell.bg) != (Color::Reset, Color::Reset))
+                .count()
         };
         assert_eq!(colored(Theme::PLAIN), 0);
         assert!(colored(Theme::COLORED) > 0, "the test can fail");

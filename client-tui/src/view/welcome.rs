@@ -27,9 +27,7 @@ const NARROW: usize = 50;
 pub(super) fn is_shown(state: &State) -> bool {
     let Some(open) = &state.open else { return true };
     let said = |item: &Item| matches!(item, Item::User(_) | Item::Assistant(_) | Item::Turn(_));
-    open.caught_up
-        && open.transcript.live().is_empty()
-        && !open.transcript.items().iter().any(said)
+    open.caught_up && open.transcript.live().is_empty() && !open.transcript.items().iter().any(said)
 }
 
 /// Draws it, in the middle where there is room.
@@ -63,7 +61,9 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State) {
     if area.height >= 12 {
         lines.push(Line::default());
     }
-    lines.extend(hints.into_iter().map(|(key, about)| row(&key, &about, theme.dim, theme.accent, width)));
+    lines.extend(
+        hints.into_iter().map(|(key, about)| row(&key, &about, theme.dim, theme.accent, width)),
+    );
     let height = usize::from(area.height);
     lines.truncate(height);
     let above = u16::try_from((height - lines.len()) / 3).unwrap_or_default();
@@ -78,11 +78,11 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State) {
 }
 
 fn row(name: &str, value: &str, style: Style, name_style: Style, width: usize) -> Line<'static> {
-    // What goes on from the row before begins further left, and has more room.
-    let name = if name.is_empty() { "  ".to_owned() } else { format!("{name:<11}") };
+    // A row without a name has more room where that is little.
+    let name = if width < NARROW && name.is_empty() { "  " } else { &format!("{name:<11}") };
     let value = one_line(value, width.saturating_sub(name.len() + 2));
     Line::from(vec![
-        ratatui::text::Span::styled(name, name_style),
+        ratatui::text::Span::styled(name.to_owned(), name_style),
         ratatui::text::Span::styled(value, style),
     ])
 }
@@ -100,7 +100,7 @@ fn facts(state: &State) -> Vec<(String, String, bool)> {
         None => add("model", "asking the daemon ...".to_owned(), false),
         Some(provider) if provider.kind == "offline" => {
             add("model", "offline: no model is configured".to_owned(), true);
-            add("", "set OPENAI_API_KEY, or write one into".to_owned(), true);
+            add("", "set OPENAI_API_KEY, or write one to".to_owned(), true);
             add("", "the file of `agentctl config init`".to_owned(), true);
         }
         Some(provider) => {

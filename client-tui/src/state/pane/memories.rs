@@ -30,7 +30,8 @@ pub(super) fn list(words: &str) -> Command {
         statuses: statuses.to_vec(),
         ..v1::MemoryFilter::default()
     };
-    let request = v1::ListMemoriesRequest { filter: Some(filter), page_size: PAGE, ..Default::default() };
+    let request =
+        v1::ListMemoriesRequest { filter: Some(filter), page_size: PAGE, ..Default::default() };
     Command::ListMemories(request)
 }
 
@@ -113,9 +114,10 @@ pub(super) fn undo_question(stats: &v1::GetMemoryStatsResponse) -> Option<(Strin
 }
 
 pub(super) fn undone(undone: &v1::UndoMemoryChangeResponse) -> String {
-    undone.change.as_ref().map_or("taken back".to_owned(), |change| {
-        format!("taken back: {}", changed(change))
-    })
+    undone
+        .change
+        .as_ref()
+        .map_or("taken back".to_owned(), |change| format!("taken back: {}", changed(change)))
 }
 
 /// A change in a few words.
@@ -134,9 +136,8 @@ fn changed(change: &v1::MemoryChange) -> String {
         v1::MemoryChangeKind::Undone => "undone",
     };
     let memory = change.edits.first().and_then(|edit| edit.after.as_ref().or(edit.before.as_ref()));
-    let which = memory.map_or(String::new(), |memory| {
-        format!(" \"{}\"", one_line(&memory.content, 60))
-    });
+    let which =
+        memory.map_or(String::new(), |memory| format!(" \"{}\"", one_line(&memory.content, 60)));
     match change.edit_count {
         0 | 1 => format!("{what}{which}"),
         count => format!("{what}: {count} memories"),
@@ -160,7 +161,10 @@ pub(super) fn detail(found: &v1::GetMemoryResponse, now_ms: i64) -> Detail {
     detail.add(Ink::Dim, &format!("known since: {}", relative_time(memory.created_at_ms, now_ms)));
     let used = match memory.uses {
         0 => "it has not helped yet".to_owned(),
-        uses => format!("it has helped {uses} times, last {}", relative_time(memory.last_used_at_ms, now_ms)),
+        uses => format!(
+            "it has helped {uses} times, last {}",
+            relative_time(memory.last_used_at_ms, now_ms)
+        ),
     };
     detail.add(Ink::Dim, &used);
     detail.gap();

@@ -39,9 +39,10 @@ pub(super) fn rows(stats: &v1::GetMemoryStatsResponse, now_ms: i64) -> Vec<PaneR
         text: text.to_owned(),
         side,
     };
-    let last = stats.last_consolidation.as_ref().map_or("not yet".to_owned(), |last| {
-        format!("last {}", relative_time(last.at_ms, now_ms))
-    });
+    let last = stats
+        .last_consolidation
+        .as_ref()
+        .map_or("not yet".to_owned(), |last| format!("last {}", relative_time(last.at_ms, now_ms)));
     vec![
         row("aging", "memories that nobody uses fall and fade", "each hour".to_owned()),
         row("order", "what says the same becomes one; what was contradicted gives way", last),
@@ -49,12 +50,10 @@ pub(super) fn rows(stats: &v1::GetMemoryStatsResponse, now_ms: i64) -> Vec<PaneR
 }
 
 pub(super) fn act(selected: usize, code: KeyCode) -> Act {
-    let sweep = |dry_run: bool| {
-        Command::SweepMemories(v1::SweepMemoriesRequest { dry_run, until_ms: 0 })
-    };
-    let order = |dry_run: bool| {
-        Command::ConsolidateMemories(v1::ConsolidateMemoriesRequest { dry_run })
-    };
+    let sweep =
+        |dry_run: bool| Command::SweepMemories(v1::SweepMemoriesRequest { dry_run, until_ms: 0 });
+    let order =
+        |dry_run: bool| Command::ConsolidateMemories(v1::ConsolidateMemoriesRequest { dry_run });
     match (code, selected) {
         (KeyCode::Enter, _) => Act::Show,
         (KeyCode::Char('t'), AGING) => Act::Send(sweep(true)),
@@ -170,7 +169,10 @@ pub(super) fn consolidated(answer: &v1::ConsolidateMemoriesResponse, now_ms: i64
     detail.add(Ink::Plain, &format!("{:>6}  would be weighed", answer.would_weigh));
     detail.add(Ink::Plain, &format!("{:>6}  summaries would be new", answer.would_reflect));
     if answer.no_model {
-        detail.add(Ink::Warn, "there is no model to ask, so that nothing would be compared or weighed");
+        detail.add(
+            Ink::Warn,
+            "there is no model to ask, so that nothing would be compared or weighed",
+        );
     }
     detail
 }

@@ -8,7 +8,8 @@ use super::{Detail, Ink, PaneRow};
 use crate::conn::Command;
 
 pub(super) fn sums(grouping: v1::UsageGrouping) -> Command {
-    let request = v1::GetUsageRequest { group_by: grouping.into(), ..v1::GetUsageRequest::default() };
+    let request =
+        v1::GetUsageRequest { group_by: grouping.into(), ..v1::GetUsageRequest::default() };
     Command::GetUsage(request)
 }
 
@@ -84,12 +85,16 @@ fn limit(budget: &v1::BudgetStatus) -> String {
     };
     let mut parts = Vec::new();
     if budget.max_tokens > 0 {
-        let used = if counted { format!("{} of ", grouped(budget.used_tokens)) } else { String::new() };
+        let used =
+            if counted { format!("{} of ", grouped(budget.used_tokens)) } else { String::new() };
         parts.push(format!("{used}{} tokens", grouped(budget.max_tokens)));
     }
     if budget.max_nano_usd > 0 {
-        let used =
-            if counted { format!("{} of ", human_usd(budget.used_nano_usd)) } else { String::new() };
+        let used = if counted {
+            format!("{} of ", human_usd(budget.used_nano_usd))
+        } else {
+            String::new()
+        };
         parts.push(format!("{used}{}", human_usd(budget.max_nano_usd)));
     }
     format!("{scope}: {}", parts.join(", "))
