@@ -131,7 +131,12 @@ impl State {
 
     /// Whether something moves by itself, such as a spinner.
     pub fn moves(&self) -> bool {
-        self.notices.current().is_some() || self.is_running()
+        let is_lost = self.open.as_ref().is_some_and(|open| open.lost.is_some());
+        let is_seen = self.has_sidebar() || self.has_session_screen();
+        self.notices.current().is_some()
+            || self.is_running()
+            || is_lost
+            || (is_seen && self.sessions.any_runs())
     }
 
     /// Whether a turn of the open session runs.
@@ -165,6 +170,9 @@ impl State {
             MouseEventKind::ScrollDown => -WHEEL,
             _ => return Vec::new(),
         };
+        if self.wheel_in_lists(up) {
+            return Vec::new();
+        }
         self.scroll(up)
     }
 }

@@ -151,7 +151,7 @@ pub enum Reply {
     Models(v1::ListModelsResponse),
     /// How the daemon is.
     Status(Box<v1::GetStatusResponse>),
-    /// A page of memories, and what was asked for.
+    /// A page of memories.
     Memories(v1::ListMemoriesResponse),
     /// A memory with its history.
     Memory(Box<v1::GetMemoryResponse>),

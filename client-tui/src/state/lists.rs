@@ -95,6 +95,18 @@ impl State {
         true
     }
 
+    /// Moves the list that has the keys; false when none has.
+    pub(super) fn wheel_in_lists(&mut self, up: isize) -> bool {
+        if let Some(pane) = &mut self.pane {
+            pane.scroll(up, self.now_ms);
+            return true;
+        }
+        if self.sessions.has_keys {
+            self.sessions.move_choice(up);
+        }
+        self.sessions.has_keys
+    }
+
     fn key_in_pane(&mut self, key: KeyEvent) -> Vec<Effect> {
         let Some(pane) = &mut self.pane else { return Vec::new() };
         match pane.key(key, &self.author, self.now_ms) {

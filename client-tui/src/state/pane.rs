@@ -215,6 +215,16 @@ impl Pane {
         }
     }
 
+    /// Moves what is shown up or, if negative, down.
+    pub(super) fn scroll(&mut self, up: isize, now_ms: i64) {
+        let last = self.rows(now_ms).len().saturating_sub(1);
+        match &mut self.detail {
+            Some(detail) if up >= 0 => detail.up(up.unsigned_abs()),
+            Some(detail) => detail.down(up.unsigned_abs()),
+            None => self.selected = self.selected.saturating_add_signed(-up).min(last),
+        }
+    }
+
     /// Takes a text into the line that is being written.
     pub fn paste(&mut self, text: &str) {
         if let Some(line) = &mut self.line {

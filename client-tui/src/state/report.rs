@@ -47,7 +47,7 @@ impl State {
             }
         }
         match event {
-            AttachEvent::Lost { error } => self.notices.say(Tone::Warn, &error.message),
+            AttachEvent::Lost { error } => self.notices.say(Tone::Warn, &error.loss()),
             AttachEvent::Restored => self.notices.say(Tone::Info, "connected again"),
             AttachEvent::Failed(error) => self.notices.refused("follow the session", error),
             _ => {}

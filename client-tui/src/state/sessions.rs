@@ -172,6 +172,17 @@ impl SessionList {
         })
     }
 
+    /// Whether a turn of some session runs.
+    pub fn any_runs(&self) -> bool {
+        self.doing.contains(&Doing::Runs)
+    }
+
+    /// Moves the choice up or, if negative, down.
+    pub(super) fn move_choice(&mut self, up: isize) {
+        let last = self.shown.len().saturating_sub(1);
+        self.selected = self.selected.saturating_add_signed(-up).min(last);
+    }
+
     /// Whether anything is known yet.
     pub fn is_known(&self) -> bool {
         self.board.is_filled()

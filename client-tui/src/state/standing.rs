@@ -74,6 +74,14 @@ pub enum StepState {
 }
 
 impl State {
+    /// Whether the open session waits for an answer.
+    pub fn is_asked(&self) -> bool {
+        self.open.as_ref().is_some_and(|open| {
+            open.transcript.open_approvals().next().is_some()
+                || open.transcript.open_questions().next().is_some()
+        })
+    }
+
     /// Asks for what is shown beside the transcript.
     pub fn ask_for_facts(&self) -> Vec<Effect> {
         vec![Effect::Send(Command::ListTools), Effect::Send(Command::GetMemoryStats)]

@@ -334,6 +334,22 @@ fn a_refusal_is_told_in_the_pane_that_asked() {
 }
 
 #[test]
+fn the_wheel_moves_what_lies_on_top_and_not_what_is_below() {
+    let wheel =
+        |kind| Input::Mouse(MouseEvent { kind, column: 1, row: 1, modifiers: KeyModifiers::NONE });
+    let mut state = opened();
+    drop(state.on(key(KeyCode::F(3))));
+    drop(state.on(reply(memories(&["a", "b", "c", "d", "e"]))));
+    assert_eq!(state.on(wheel(MouseEventKind::ScrollDown)), []);
+    assert_eq!(state.pane.as_ref().map(|pane| pane.selected), Some(3));
+    drop(state.on(wheel(MouseEventKind::ScrollDown)));
+    assert_eq!(state.pane.as_ref().map(|pane| pane.selected), Some(4), "it ends at the last");
+    drop(state.on(wheel(MouseEventKind::ScrollUp)));
+    assert_eq!(state.pane.as_ref().map(|pane| pane.selected), Some(1));
+    assert!(state.open.as_ref().unwrap().document.follows(), "the transcript stays");
+}
+
+#[test]
 fn tab_goes_through_all_panes_and_keys_of_the_program_go_on_working() {
     let mut state = opened();
     drop(state.on(key(KeyCode::F(3))));

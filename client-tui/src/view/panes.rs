@@ -26,7 +26,12 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State) {
     ])
     .areas(area);
     let width = usize::from(area.width);
-    frame.render_widget(tab_line(pane.kind, theme), tabs);
+    let mut line = tab_line(pane.kind, theme);
+    if state.is_asked() {
+        // What lies below would be missed.
+        line.push_span(Span::styled("  ? the session waits for you", theme.warn));
+    }
+    frame.render_widget(line, tabs);
     let heading = match &pane.detail {
         Some(detail) => detail.title.clone(),
         None if pane.words.is_empty() => pane.heading(),

@@ -130,9 +130,7 @@ fn phase(state: &State, open: &OpenSession) -> String {
         return "loading".to_owned();
     }
     let Some(turn) = open.transcript.open_turn() else { return "ready".to_owned() };
-    if open.transcript.open_approvals().next().is_some()
-        || open.transcript.open_questions().next().is_some()
-    {
+    if state.is_asked() {
         return "? waits for you".to_owned();
     }
     let ran = state.now_ms.saturating_sub(turn.started_at_ms).max(0);
