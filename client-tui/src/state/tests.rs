@@ -416,3 +416,72 @@ fn a_stream_that_cannot_be_followed_leaves_a_list() {
     assert_eq!(state.sessions.rows().len(), 1);
     assert_eq!(state.sessions.rows().next().unwrap().doing, sessions::Doing::Idle);
 }
+
+fn todo(revision: u64, items: &[(&str, v1::TodoStatus)]) -> v1::TodoList {
+    let item = |(label, status): &(&str, v1::TodoStatus)| v1::TodoItem {
+        label: (*label).to_owned(),
+        status: (*status).into(),
+    };
+    let items = items.iter().map(item).collect();
+    v1::TodoList { title: "site".to_owned(), items, revision }
+}
+
+#[test]
+fn a_list_is_shown_as_it_was_told_at_first_then_as_it_changes_and_until_it_is_done() {
+    let texts = |state: &State| {
+        state.plan_view().iter().map(|line| (line.state, line.text.clone())).collect::<Vec<_>>()
+    };
+    let mut state = opened();
+    assert_eq!(texts(&state), []);
+    let session = summary(SESSION, "").session;
+    let list = todo(1, &[("look", v1::TodoStatus::Running)]);
+    let found = v1::GetSessionResponse { session, todo: Some(list), ..Default::default() };
+    drop(state.on(reply(Reply::Session(Box::new(found)))));
+    let title = (StepState::Title, "site".to_owned());
+    assert_eq!(texts(&state), [title.clone(), (StepState::Runs, "look".to_owned())]);
+
+    let changed =
+        |seq, list| event(seq, 1, Body::TodoListChanged(v1::TodoListChanged { list: Some(list) }));
+    let both = [("look", v1::TodoStatus::Completed), ("\u{1b}[2J日本", v1::TodoStatus::Pending)];
+    drop(state.on(changed(1, todo(2, &both))));
+    let expect = [
+        title,
+        (StepState::Done, "look".to_owned()),
+        (StepState::Open, "\\u{1b}[2J日本".to_owned()),
+    ];
+    assert_eq!(texts(&state), expect);
+    let hide = || Input::Key(KeyEvent::new(KeyCode::Char('t'), KeyModifiers::ALT));
+    drop(state.on(hide()));
+    assert_eq!(texts(&state), []);
+    drop(state.on(hide()));
+    assert_eq!(texts(&state).len(), 3);
+
+    state.plan = PlanShown::default();
+    drop(state.on(changed(2, todo(3, &[("look", v1::TodoStatus::Completed)]))));
+    assert_eq!(texts(&state), [], "nothing is left to be done");
+}
+
+#[test]
+fn a_place_that_was_searched_for_is_gone_to_when_it_is_read_and_read_from_further_back_else() {
+    let mut state = opened();
+    let said = |seq: u64, text: &str| queued(seq, &format!("item {seq}"), text, author());
+    drop(state.on(said(40, "newer")));
+    state.facts.wanted_place = Some((SESSION.to_owned(), 7));
+    let effects = state.go_to_wanted_place();
+    assert!(
+        matches!(
+            effects.as_slice(),
+            [Effect::Attach { position: agentd_shared::AttachPosition::LastTurns(40), .. }]
+        ),
+        "{effects:?}"
+    );
+    assert!(state.facts.wanted_place.is_some(), "it is still wanted");
+
+    let mut state = opened();
+    drop(state.on(said(7, "older")));
+    drop(state.on(said(40, "newer")));
+    state.facts.wanted_place = Some((SESSION.to_owned(), 7));
+    assert_eq!(state.go_to_wanted_place(), []);
+    assert_eq!(state.facts.wanted_place, None);
+    assert!(!state.open.as_ref().unwrap().document.follows(), "it stands there");
+}
