@@ -122,7 +122,8 @@ impl OpenSession {
                 if self.caught_up {
                     changed(&self.transcript, event, &change);
                 }
-                if self.transcript.needs_resync() {
+                // Once for each gap: what comes next may not be the piece that closes it.
+                if matches!(change, Change::Gap { .. }) {
                     return Next::Resync;
                 }
             }

@@ -485,3 +485,42 @@ fn a_place_that_was_searched_for_is_gone_to_when_it_is_read_and_read_from_furthe
     assert_eq!(state.facts.wanted_place, None);
     assert!(!state.open.as_ref().unwrap().document.follows(), "it stands there");
 }
+
+#[test]
+fn a_missing_piece_is_read_again_once_from_where_the_log_stands() {
+    let piece = |item_id: &str, offset: u64| {
+        let delta = v1::ItemDelta {
+            item_id: item_id.to_owned(),
+            channel: v1::DeltaChannel::Text.into(),
+            offset,
+            text: "text".to_owned(),
+        };
+        event(0, 1, Body::ItemDelta(delta))
+    };
+    let mut state = opened();
+    drop(state.on(started(9, 1)));
+    let again = [Effect::Attach {
+        stream: StreamId(1),
+        session_id: SESSION.to_owned(),
+        position: agentd_shared::AttachPosition::FromSeq(10),
+    }];
+    assert_eq!(state.on(piece("a", 5)), again);
+    assert_eq!(state.on(piece("a", 9)), [], "it is on its way");
+    assert_eq!(state.on(piece("b", 5)), again, "another text has a gap too");
+    assert_eq!(state.on(piece("a", 0)), []);
+    assert_eq!(state.on(piece("b", 0)), []);
+    assert!(!state.open.as_ref().unwrap().transcript.needs_resync());
+}
+
+#[test]
+fn a_lost_connection_is_told_and_so_is_its_return() {
+    let mut state = opened();
+    let error = RpcError::from(tonic::Status::unavailable("h2 protocol error"));
+    drop(state.on(stream(AttachEvent::Lost { error })));
+    assert!(state.open.as_ref().unwrap().lost.is_some() && state.moves());
+    let told = state.notices.current().map(|notice| notice.text.clone());
+    assert_eq!(told.as_deref(), Some("connection lost; waiting for the daemon ..."));
+    drop(state.on(stream(AttachEvent::Restored)));
+    drop(state.on(stream(AttachEvent::Attached(v1::Attached::default()))));
+    assert!(state.open.as_ref().unwrap().lost.is_none());
+}
