@@ -178,7 +178,7 @@ mod tests {
         check(event("T", Body::TurnFailed(v1::TurnFailed::default())), "failed");
         check(event("T", Body::TurnInterrupted(v1::TurnInterrupted::default())), "interrupted");
         check(event("T", Body::QuestionAsked(v1::QuestionAsked::default())), "asked");
-        let expired = v1::MessageExpired { item_id: "M".into(), ..Default::default() };
+        let expired = v1::MessageExpired { item_id: "M".into() };
         check(event("", Body::MessageExpired(expired)), "expired");
     }
 
