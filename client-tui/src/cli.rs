@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use agentd_shared::client_config::When;
 use agentd_shared::{ConnectArgs, WhichSession, Wishes};
 use clap::{Parser, ValueEnum};
 
@@ -45,6 +46,9 @@ pub struct Cli {
     /// Colours: auto (the terminal's own), dark, light or mono (none)
     #[arg(long, value_name = "NAME", value_parser = crate::theme::parse)]
     pub theme: Option<&'static str>,
+    /// When to use colour: auto (unless NO_COLOR is set), always or never
+    #[arg(long, value_name = "WHEN", value_parser = when)]
+    pub color: Option<When>,
     /// Leave the mouse to the terminal
     #[arg(long)]
     pub no_mouse: bool,
@@ -69,6 +73,12 @@ impl Cli {
         arguments.value("--client-cert", remote.client_cert.as_ref());
         arguments.value("--client-key", remote.client_key.as_ref());
         arguments.value("--server-name", remote.server_name.as_ref());
+        let color = self.color.map(|when| match when {
+            When::Auto => "auto",
+            When::Always => "always",
+            When::Never => "never",
+        });
+        arguments.value("--color", color);
         let WhichSession { session, resume, new } = &self.which;
         arguments.value("--session", session.as_ref());
         arguments.flag("--continue", *resume);
@@ -105,6 +115,15 @@ impl Arguments {
     }
 }
 
+fn when(text: &str) -> Result<When, &'static str> {
+    match text {
+        "auto" => Ok(When::Auto),
+        "always" => Ok(When::Always),
+        "never" => Ok(When::Never),
+        _ => Err("it is auto, always or never"),
+    }
+}
+
 fn name_of(value: &impl ValueEnum) -> Option<String> {
     value.to_possible_value().map(|value| value.get_name().to_owned())
 }
@@ -134,6 +153,7 @@ mod tests {
             &["--linear", "--home", "/h", "--session", "last", "--no-start"],
             &["chat", "--home=/h", "--no-start", "--session=last"],
         );
+        check(&["--color", "never", "--linear"], &["chat", "--color=never"]);
         check(
             &["--continue", "--effort", "high", "--mode", "auto-edit", "--add-dir=-d", "--model=m"],
             &[
@@ -156,5 +176,7 @@ mod tests {
         let refused = Cli::try_parse_from(["agent-tui", "--theme", "blue"]).unwrap_err();
         assert!(refused.to_string().contains("auto, dark, light, mono"), "{refused}");
         assert_eq!(refused.exit_code(), 2);
+        let refused = Cli::try_parse_from(["agent-tui", "--color", "blue"]).unwrap_err();
+        assert!(refused.to_string().contains("auto, always or never"), "{refused}");
     }
 }

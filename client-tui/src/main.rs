@@ -112,7 +112,7 @@ fn settings(cli: &Cli, connector: &Connector, client: &Client) -> Settings {
     let around = Surroundings {
         wanted: cli.theme,
         configured: config.theme,
-        color: config.color,
+        color: cli.color.unwrap_or(config.color),
         no_color: std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()),
     };
     Settings {
