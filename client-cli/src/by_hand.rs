@@ -4,10 +4,10 @@ use agentd_proto::v1;
 use agentd_proto::v1::run_tool_request::Place;
 use agentd_proto::v1::run_tool_response::Step;
 use agentd_shared::Client;
+use agentd_shared::format::approval::{self as approval_text, Extent};
 use agentd_shared::transcript::{ToolCallItem, ToolCallState};
 
 use crate::app::rpc_failure;
-use crate::approval_text::{self, Extent};
 use crate::exit::{Exit, Failure};
 
 /// How often it is asked when what would run becomes something else in the meantime.

@@ -11,7 +11,6 @@
 
 mod approvals;
 pub(crate) mod canvas;
-pub(crate) mod card;
 mod changes;
 mod context;
 pub(crate) mod conversation;
@@ -20,6 +19,7 @@ mod editor;
 mod editor_helper;
 mod gate;
 mod held;
+mod help;
 pub(crate) mod input;
 pub(crate) mod lines;
 mod memories;
@@ -32,8 +32,6 @@ pub(crate) mod rows;
 mod running;
 mod screen;
 mod search;
-mod slash;
-mod stream_text;
 pub(crate) mod terminal;
 pub(crate) mod traced;
 pub(crate) mod view;

@@ -5,7 +5,6 @@
 //! crates. It owns no state but the input history; sessions live in the daemon.
 
 mod app;
-mod approval_text;
 mod by_hand;
 mod chat;
 mod cli;
@@ -13,19 +12,17 @@ mod columns;
 mod command;
 mod confirm;
 mod directory;
-mod duration;
 mod exit;
 mod first_run;
 mod follow;
 mod ids;
 mod json;
-mod markdown;
+mod look;
 mod output;
 mod progress;
 mod read_cursor;
 mod signals;
 mod streamed;
-mod style;
 mod submit;
 mod terminal_audience;
 mod transcript_text;

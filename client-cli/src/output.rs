@@ -7,11 +7,11 @@
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write as _};
 
+use agentd_shared::format::Role;
 use agentd_shared::text::sanitize;
-use anstyle::Style;
 
 use crate::exit::{Failure, Report};
-use crate::style;
+use crate::look::colors;
 
 /// When to use colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -113,13 +113,13 @@ impl Output {
     }
 
     /// Styles text that is already safe, for stdout.
-    pub(crate) fn paint(&self, style: Style, text: &str) -> String {
-        style::paint(self.stdout_color, style, text)
+    pub(crate) fn paint(&self, role: Role, text: &str) -> String {
+        colors(self.stdout_color).paint(role, text)
     }
 
     /// Styles text that is already safe, for stderr.
-    pub(crate) fn paint_err(&self, style: Style, text: &str) -> String {
-        style::paint(self.stderr_color, style, text)
+    pub(crate) fn paint_err(&self, role: Role, text: &str) -> String {
+        colors(self.stderr_color).paint(role, text)
     }
 
     /// Cleans text that others wrote when stdout is a terminal; leaves it as it is in a pipe.
@@ -186,12 +186,12 @@ impl Output {
     pub(crate) fn note(&self, text: &str) {
         let text =
             if self.around.stderr_is_terminal { sanitize(text) } else { Cow::Borrowed(text) };
-        self.note_styled(Style::new(), &text);
+        self.note_styled(Role::Plain, &text);
     }
 
     /// Writes a dim line to stderr.
     pub(crate) fn dim_note(&self, text: &str) {
-        self.note_styled(style::DIM, &sanitize(text));
+        self.note_styled(Role::Dim, &sanitize(text));
     }
 
     /// Asks a question on stderr without ending the line.
@@ -203,8 +203,8 @@ impl Output {
         drop(stderr.flush());
     }
 
-    fn note_styled(&self, style: Style, safe: &str) {
-        let line = format!("{}\n", self.paint_err(style, safe));
+    fn note_styled(&self, role: Role, safe: &str) {
+        let line = format!("{}\n", self.paint_err(role, safe));
         drop(io::stderr().lock().write_all(line.as_bytes()));
     }
 
@@ -226,10 +226,10 @@ impl Output {
     /// The text of a failure, in colour when stderr has it.
     pub(crate) fn report_text(&self, report: &Report) -> String {
         let mut text =
-            format!("{} {}\n", self.paint_err(style::ERROR, "error:"), sanitize(&report.what));
+            format!("{} {}\n", self.paint_err(Role::Error, "error:"), sanitize(&report.what));
         for (label, part) in [("  why:", &report.why), (" hint:", &report.hint)] {
             if !part.is_empty() {
-                text.push_str(&self.paint_err(style::DIM, label));
+                text.push_str(&self.paint_err(Role::Dim, label));
                 text.push(' ');
                 text.push_str(&sanitize(part));
                 text.push('\n');

@@ -1,16 +1,17 @@
 //! Who makes a call on the command line: asked on the terminal, told there or as JSON.
 
 use agentd_proto::v1;
+use agentd_shared::format::approval::Extent;
+use agentd_shared::format::diff::{self, Names};
+use agentd_shared::format::{Row, card};
 
 use crate::app::App;
-use crate::approval_text::Extent;
 use crate::by_hand::{self, Audience};
-use crate::chat::card;
 use crate::chat::terminal::Size;
 use crate::confirm::confirm;
 use crate::exit::{Exit, Failure};
 use crate::json::StepView;
-use crate::markdown::Look;
+use crate::look::Look;
 use crate::streamed::Streamed;
 
 /// The user of a command.
@@ -107,17 +108,16 @@ impl Audience for TerminalAudience<'_> {
         let width = Size::detect().text_width();
         if !finished.diff.is_empty() {
             let look = Look { width, colored: output.colored() };
-            for row in card::diff::rows(&finished.diff, card::diff::Names::Shown, look) {
-                output.line(&row)?;
+            for row in diff::rows(&finished.diff, Names::Shown, width) {
+                output.line(&look.paint(&row))?;
             }
         } else if self.streamed.is_empty() && by_hand::exit_of(finished) == Exit::Ok {
             output.foreign_line(finished.output.trim_end())?;
         }
         let item = by_hand::item(self.planned.as_ref(), finished);
-        let look = Look { width, colored: false };
-        let mut rows = card::finished(&item, look).into_iter();
         // What it gave back stands on stdout already.
-        output.dim_note(&rows.next().unwrap_or_default());
+        let head = card::finished(&item, width).first().map(Row::text);
+        output.dim_note(&head.unwrap_or_default());
         if !self.streamed.is_empty() {
             for line in self.streamed.unseen(&finished.output) {
                 output.note(line);

@@ -1,12 +1,15 @@
 //! What the daemon and its clients share: where things are, and how a client talks to the daemon.
 //!
 //! Its one job is that every client behaves alike: it finds the daemon, starts it when none runs,
-//! stays attached through restarts, folds events into the same transcript and lets no foreign text
-//! reach a terminal unchecked. It knows nothing of the daemon's crates, and draws nothing.
+//! stays attached through restarts, folds events into the same transcript, says the same of them in
+//! the same words, and lets no foreign text reach a terminal unchecked. It knows nothing of the
+//! daemon's crates. It makes styled text, but owns no terminal: where and when that is drawn is up to
+//! the client.
 //!
 //! Feature `paths` (default) has no tokio and no tonic and is all that the daemon takes; feature
-//! `connect` is for clients, and `clap` for those with a command line. The only tasks that this crate
-//! starts are owned by an [`AttachStream`] or a [`SessionWatchStream`].
+//! `connect` is for clients, `clap` for those with a command line, and `format` for those that people
+//! look at. The only tasks that this crate starts are owned by an [`AttachStream`] or a
+//! [`SessionWatchStream`].
 
 pub mod client_config;
 pub mod identity;
@@ -30,6 +33,10 @@ pub mod connect_args;
 pub mod connector;
 #[cfg(feature = "connect")]
 pub mod contexts;
+#[cfg(feature = "format")]
+pub mod format;
+#[cfg(feature = "format")]
+pub mod input;
 #[cfg(feature = "connect")]
 pub mod directory;
 #[cfg(feature = "connect")]

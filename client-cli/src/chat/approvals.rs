@@ -1,13 +1,13 @@
 //! Approvals and modes in a chat: `y`, `n`, `a`, `w`, `/approve`, `/deny`, `/approvals`, `/mode`, `/work`.
 
 use agentd_proto::v1;
+use agentd_shared::format::approval::{self as approval_text, Extent};
 use clap::ValueEnum as _;
 use tokio::time::Instant;
 
 use super::conversation::Conversation;
 use super::lines::{Tone, mode_name};
 use super::view::View;
-use crate::approval_text::{self, Extent};
 use crate::cli::{ModeArg, Wishes, WorkArg};
 use crate::command::approvals::{self, Answer};
 use crate::exit::{Exit, Failure};
@@ -237,7 +237,7 @@ mod tests {
         use std::time::Duration;
 
         use crate::chat::canvas::{Canvas, Mode};
-        use crate::markdown::Look;
+        use crate::look::Look;
 
         let canvas = Canvas::new(Mode::Append, Look { width: 60, colored: false });
         let mut view = View::new(canvas, "me", true);

@@ -1,11 +1,10 @@
 //! Where the chat draws: rows above a prompt, rows that are only appended, or raw text for a pipe.
 
-use anstyle::Style;
+use agentd_shared::format::{Role, Row, hanging_rows, prefixed_rows};
 
 use super::lines::Tone;
 use super::rows::Rows;
-use crate::markdown::{Look, hanging_rows, prefixed_rows};
-use crate::style;
+use crate::look::Look;
 
 /// How text leaves us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,7 +118,7 @@ impl Canvas {
 
     /// Adds a remark; foreign text is cleaned.
     pub(crate) fn note(&mut self, tone: Tone, text: &str) {
-        self.prefixed("", text, tone.style());
+        self.prefixed(Row::default(), text, tone.role());
     }
 
     /// Adds a remark behind a prefix, whose later rows say that they only go on: whatever it holds,
@@ -129,12 +128,12 @@ impl Canvas {
             self.notes.push(format!("{prefix}{}", text.replace('\n', &format!("\n{HANGING}"))));
             return;
         }
-        let mut prefix = prefix;
+        let hanging = Row::from(HANGING);
+        let mut prefix = Row::from(prefix);
         for line in text.split('\n') {
-            for row in hanging_rows(line, tone.style(), (prefix, HANGING), self.look) {
-                self.rows.finish(row);
-            }
-            prefix = HANGING;
+            let rows = hanging_rows(line, tone.role(), (&prefix, &hanging), self.look.width);
+            self.finish(&rows);
+            prefix.clone_from(&hanging);
         }
     }
 
@@ -150,8 +149,7 @@ impl Canvas {
 
     /// Adds text behind a name, line by line; both are cleaned.
     pub(crate) fn named(&mut self, name: &str, text: &str) {
-        let prefix = style::paint(self.look.colored, style::NAME, name);
-        self.prefixed(&format!("{prefix} ❯ "), text, Style::new());
+        self.prefixed(Row::new(name, Role::Name).with(" ❯ ", Role::Plain), text, Role::Plain);
     }
 
     /// Adds an empty row between turns.
@@ -161,17 +159,20 @@ impl Canvas {
         }
     }
 
-    fn prefixed(&mut self, prefix: &str, text: &str, style: Style) {
+    fn prefixed(&mut self, mut prefix: Row, text: &str, role: Role) {
         if self.mode == Mode::Raw {
-            self.notes.push(format!("{prefix}{text}"));
+            self.notes.push(format!("{}{text}", prefix.text()));
             return;
         }
-        let mut prefix = prefix.to_owned();
         for line in text.lines() {
-            for row in prefixed_rows(line, style, &prefix, self.look) {
-                self.rows.finish(row);
-            }
-            "  ".clone_into(&mut prefix);
+            self.finish(&prefixed_rows(line, role, &prefix, self.look.width));
+            prefix = Row::from("  ");
+        }
+    }
+
+    fn finish(&mut self, rows: &[Row]) {
+        for row in rows {
+            self.rows.finish(self.look.paint(row));
         }
     }
 

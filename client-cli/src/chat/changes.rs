@@ -1,8 +1,8 @@
 //! Tools and what they changed, in a chat: `/tools`, `/diff`, `/undo`.
 
 use agentd_proto::v1;
+use agentd_shared::format::card;
 
-use super::card;
 use super::conversation::Conversation;
 use super::editor_helper::with_vocabulary;
 use crate::by_hand::{self, Audience};
@@ -66,7 +66,7 @@ impl Conversation<'_> {
         if let by_hand::Outcome::Finished(finished) = &outcome {
             let look = self.view.canvas.remark_look();
             let item = by_hand::item(typed.planned.as_ref(), finished);
-            self.view.canvas.remarks(card::finished(&item, look));
+            self.view.canvas.remarks(look.paint_all(&card::finished(&item, look.width)));
             if by_hand::exit_of(finished) != Exit::Ok {
                 self.script_failed(Exit::Failed);
             }

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use agentd_proto::v1;
+use agentd_shared::format::card;
 use agentd_shared::{AttachEvent, AttachPosition, AttachStream, Client};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::canvas::{Canvas, Mode};
-use super::card;
 use super::editor::{EditorHandle, EditorSetup};
 use super::editor_helper::{SharedVocabulary, joined, with_vocabulary};
 use super::held::Held;
@@ -23,7 +23,7 @@ use crate::app::{App, lost, rpc_failure};
 use crate::exit::{Exit, Failure};
 use crate::follow::Follow;
 use crate::ids;
-use crate::markdown::Look;
+use crate::look::Look;
 use crate::read_cursor::ReadCursor;
 use crate::signals::{Signals, Stop};
 use crate::which::Chosen;

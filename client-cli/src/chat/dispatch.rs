@@ -4,15 +4,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use agentd_proto::v1;
+use agentd_shared::input::slash::{self, Line, SlashCommand, Surface};
 use agentd_shared::text::one_line;
 use agentd_shared::with_deadline;
 
 use super::conversation::Conversation;
 use super::editor_helper::with_vocabulary;
 use super::lines::{self, Tone};
-use super::plan;
-use super::slash::{self, Line, SlashCommand};
 use super::traced;
+use super::{help, plan};
 use crate::app::rpc_failure;
 use crate::cli::Wishes;
 use crate::command::sessions::export::ExportFormat;
@@ -75,7 +75,7 @@ impl Conversation<'_> {
 
     /// Does what a line says. Only trouble with the output is an error; all else is shown.
     pub(super) async fn on_line(&mut self, line: &str) -> Result<(), Failure> {
-        let done = match slash::parse(line) {
+        let done = match slash::parse(line, Surface::Chat) {
             Line::Empty => Ok(()),
             Line::Message(text) => self.said(text).await,
             Line::Steer(text) => self.submit(text, v1::Delivery::Steer).await,
@@ -231,7 +231,7 @@ impl Conversation<'_> {
 
     async fn command(&mut self, command: SlashCommand, argument: &str) -> Result<(), Failure> {
         match command {
-            SlashCommand::Help => self.say(slash::help()),
+            SlashCommand::Help => self.say(help::lines()),
             SlashCommand::New => {
                 let chosen = which::create(&self.client, &Wishes::default()).await?;
                 self.go(&chosen).await;

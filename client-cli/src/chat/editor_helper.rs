@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use agentd_shared::format::Role;
+use agentd_shared::input::slash::{self, Completes, Surface};
 use agentd_shared::text::one_line;
 use rustyline::completion::{Completer, Pair};
 use rustyline::highlight::Highlighter;
@@ -14,9 +16,8 @@ use rustyline::{Context, Helper};
 use clap::ValueEnum;
 
 use super::gate::Gate;
-use super::slash::{self, Completes};
 use crate::cli::{EffortArg, ModeArg, WorkArg};
-use crate::style;
+use crate::look::colors;
 
 /// What can be completed now. The conversation writes it, the editor reads it.
 #[derive(Debug, Clone, Default)]
@@ -99,7 +100,7 @@ impl Completer for EditorHelper {
 fn complete(typed: &str, vocabulary: &Vocabulary) -> (usize, Vec<Pair>) {
     let Some(command) = typed.strip_prefix('/') else { return choices(typed, vocabulary) };
     let Some((name, argument)) = command.split_once(' ') else {
-        let names = slash::TABLE.iter().flat_map(|entry| entry.names);
+        let names = slash::offered(Surface::Chat).flat_map(|entry| entry.names);
         let fits = names.filter(|name| name.starts_with(command));
         return (0, fits.map(|name| pair(&format!("/{name}"), &format!("/{name} "))).collect());
     };
@@ -168,8 +169,7 @@ fn command_hint(typed: &str) -> Option<String> {
     if typed.is_empty() {
         return None;
     }
-    let mut fits = slash::TABLE
-        .iter()
+    let mut fits = slash::offered(Surface::Chat)
         .filter_map(|entry| entry.names.first())
         .filter(|name| name.starts_with(typed));
     let only = fits.next().filter(|_| fits.next().is_none())?;
@@ -183,11 +183,11 @@ impl Highlighter for EditorHelper {
             self.gate.open();
             (self.on_ready)();
         }
-        Cow::Owned(style::paint(self.colored, style::ACCENT, prompt))
+        Cow::Owned(colors(self.colored).paint(Role::Accent, prompt))
     }
 
     fn highlight_hint<'h>(&self, hint: &'h str) -> Cow<'h, str> {
-        Cow::Owned(style::paint(self.colored, style::DIM, hint))
+        Cow::Owned(colors(self.colored).paint(Role::Dim, hint))
     }
 }
 

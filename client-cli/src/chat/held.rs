@@ -140,7 +140,7 @@ mod tests {
 
         use crate::chat::canvas::{Canvas, Mode};
         use crate::chat::view::View;
-        use crate::markdown::Look;
+        use crate::look::Look;
         use v1::event::Body;
 
         let canvas = Canvas::new(Mode::Append, Look { width: 60, colored: false });

@@ -9,14 +9,14 @@ use std::time::Duration;
 use agentd_proto::v1;
 use agentd_proto::v1::event::Body;
 use agentd_shared::client_ids::now_ms;
+use agentd_shared::format::Role;
+use agentd_shared::format::approval::{self as approval_text, visible};
 use agentd_shared::text::{human_duration, one_line};
 
 use agentd_shared::transcript::TurnMarker;
 
 use super::plan;
-use crate::approval_text::{self, visible};
 use crate::command::usage::cost_text;
-use crate::style;
 
 /// Columns for a text.
 pub(super) const DETAIL_WIDTH: usize = 100;
@@ -55,12 +55,12 @@ pub(crate) enum Tone {
 }
 
 impl Tone {
-    /// Its style.
-    pub(crate) fn style(self) -> anstyle::Style {
+    /// What a text in it is.
+    pub(crate) fn role(self) -> Role {
         match self {
-            Self::Dim => style::DIM,
-            Self::Warn => style::WARN,
-            Self::Error => style::ERROR,
+            Self::Dim => Role::Dim,
+            Self::Warn => Role::Warn,
+            Self::Error => Role::Error,
         }
     }
 }

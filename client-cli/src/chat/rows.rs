@@ -5,7 +5,7 @@
 //! below, and writes them anew. Nothing else moves the cursor, so that a wrong guess about the
 //! screen costs a few rows and never the rest.
 
-use crate::markdown::painted_width;
+use crate::look::painted_width;
 
 /// Rows that are due, and rows that are on the screen and may still change.
 #[derive(Debug, Default)]

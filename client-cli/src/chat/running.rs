@@ -1,10 +1,9 @@
 //! The calls that run, as the rows above the prompt that are drawn anew while they do.
 
 use agentd_shared::Transcript;
+use agentd_shared::format::{Role, card};
 
-use super::card;
-use crate::markdown::Look;
-use crate::style;
+use crate::look::Look;
 
 /// Most calls that have a row; the daemon runs a few at a time.
 const ROWS: usize = 4;
@@ -53,11 +52,12 @@ impl Running {
         let tail = if self.call_ids.len() == 1 { TAIL } else { TAIL_OF_SEVERAL };
         let shown = self.call_ids.iter().take(ROWS);
         let calls = shown.filter_map(|call_id| transcript.tool_call(call_id));
-        let mut rows: Vec<String> =
-            calls.flat_map(|call| card::running(call, now_ms, tail, look)).collect();
+        let mut rows: Vec<String> = calls
+            .flat_map(|call| look.paint_all(&card::running(call, now_ms, tail, look.width)))
+            .collect();
         let more = self.call_ids.len().saturating_sub(ROWS);
         if more > 0 {
-            rows.push(style::paint(look.colored, style::DIM, &format!("  … {more} more run")));
+            rows.push(look.row(Role::Dim, &format!("  … {more} more run")));
         }
         rows.truncate(height);
         rows

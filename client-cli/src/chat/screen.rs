@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use agentd_shared::format::Role;
 use tokio::time::Instant;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -10,7 +11,6 @@ use super::conversation::Conversation;
 use super::editor::{EditorHandle, PROMPT};
 use super::terminal::Size;
 use crate::exit::Failure;
-use crate::style;
 
 /// Pause between two writes above the prompt: more than the eye can follow only makes it flicker.
 const FRAME: Duration = Duration::from_millis(15);
@@ -54,7 +54,7 @@ impl Conversation<'_> {
             canvas.disturbed();
             return Ok(());
         }
-        let prompt = output.paint(style::ACCENT, PROMPT);
+        let prompt = output.paint(Role::Accent, PROMPT);
         let entered = if entered { Some(line) } else { None };
         for (index, part) in entered.iter().flat_map(|line| line.split('\n')).enumerate() {
             let prompt = if index == 0 { prompt.as_str() } else { "" };

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 
 use agentd_proto::v1;
 use agentd_proto::v1::event::Body;
+use agentd_shared::format::StreamText;
 use agentd_shared::text::one_line;
 use agentd_shared::{Change, Transcript};
 
@@ -16,7 +17,6 @@ use self::text::Shown;
 use super::canvas::{Canvas, Mode};
 use super::lines::{self, Tone};
 use super::running::Running;
-use super::stream_text::StreamText;
 use super::terminal::Size;
 
 /// Columns of a preview.

@@ -3,12 +3,12 @@
 use agentd_proto::v1;
 use agentd_shared::Client;
 use agentd_shared::client_ids::now_ms;
+use agentd_shared::format::approval::{self as approval_text, Extent};
 use agentd_shared::text::{human_duration, one_line};
 use clap::{Args, Subcommand, ValueEnum};
 use std::time::Duration;
 
 use crate::app::{App, rpc_failure};
-use crate::approval_text::{self, Extent};
 use crate::cli::JsonArgs;
 use crate::exit::{Exit, Failure};
 use crate::json::{ApprovalAnswerView, OpenApprovalView};

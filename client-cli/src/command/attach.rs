@@ -1,20 +1,20 @@
 //! `agentctl attach`: watches a session.
 
 use agentd_proto::v1;
+use agentd_shared::format::card;
 use agentd_shared::{AttachEvent, AttachPosition, AttachStream, Change, Transcript};
 use clap::Args;
 use tokio::time::sleep;
 
 use crate::app::{App, lost, rpc_failure};
 use crate::chat::canvas::{Canvas, Mode};
-use crate::chat::card;
 use crate::chat::lines::Tone;
 use crate::chat::terminal::Size;
 use crate::chat::view::View;
 use crate::exit::{Exit, Failure};
 use crate::ids;
 use crate::json::EventView;
-use crate::markdown::Look;
+use crate::look::Look;
 use crate::read_cursor::ReadCursor;
 use crate::signals::Signals;
 

@@ -3,17 +3,17 @@
 use agentd_proto::v1;
 use agentd_proto::v1::list_changes_request::Place;
 use agentd_shared::Client;
+use agentd_shared::format::Role;
+use agentd_shared::format::diff::{self, Counts, Names};
 use agentd_shared::text::one_line;
 use clap::Args;
 
 use crate::app::{App, rpc_failure};
-use crate::chat::card::diff::{self, Counts, Names};
 use crate::chat::terminal::Size;
 use crate::exit::{Exit, Failure};
 use crate::ids;
 use crate::json::ChangesView;
-use crate::markdown::Look;
-use crate::style;
+use crate::look::Look;
 
 /// Options of `diff`.
 #[derive(Debug, Clone, Args)]
@@ -60,25 +60,25 @@ pub(crate) async fn fetch(
 /// The changes as painted rows.
 pub(crate) fn rows(changes: &v1::ListChangesResponse, look: Look) -> Vec<String> {
     let v1::ListChangesResponse { files, changes } = changes;
-    let dim = |text: &str| style::paint(look.colored, style::DIM, &one_line(text, look.width));
+    let dim = |text: &str| look.row(Role::Dim, &one_line(text, look.width));
     let indented = |text: &str| {
         // One line has no blanks before it.
         let text = format!("  {}", one_line(text, look.width.saturating_sub(2)));
-        style::paint(look.colored, style::DIM, &text)
+        look.row(Role::Dim, &text)
     };
     let mut rows = Vec::new();
     for file in files {
         let v1::FileDiff { path, diff, problem, changed_by_others } = file;
         if problem.is_empty() {
-            rows.extend(diff::rows(diff, Names::Shown, look));
+            rows.extend(look.paint_all(&diff::rows(diff, Names::Shown, look.width)));
         } else {
             let path = one_line(path, look.width);
-            rows.push(style::paint(look.colored, style::HEADING, &path));
+            rows.push(look.row(Role::Heading, &path));
             rows.push(indented(&format!("not shown: {problem}")));
         }
         if *changed_by_others {
             let text = "  somebody else has changed it too";
-            rows.push(style::paint(look.colored, style::WARN, text));
+            rows.push(look.row(Role::Warn, text));
         }
     }
     let all: String = files.iter().map(|file| file.diff.as_str()).collect();
@@ -86,7 +86,7 @@ pub(crate) fn rows(changes: &v1::ListChangesResponse, look: Look) -> Vec<String>
         rows.push(dim("no file holds anything else than before"));
     } else {
         let counts = Counts { files: files.len(), ..Counts::of(&all) };
-        rows.push(counts.painted(look.colored));
+        rows.push(look.paint(&counts.row()));
     }
     if let Some(last) = changes.last() {
         let first = changes.first().map_or(last.number, |change| change.number);

@@ -3,17 +3,16 @@
 use std::time::Duration;
 
 use agentd_proto::v1;
+use agentd_shared::format::{Role, Row};
 use agentd_shared::text::one_line;
 use agentd_shared::with_deadline;
-use anstyle::Style;
 use clap::Args;
 
 use crate::app::{App, rpc_failure};
 use crate::chat::terminal::Size;
 use crate::exit::{Exit, Failure};
 use crate::json::CheckView;
-use crate::markdown::{Look, prefixed_rows};
-use crate::style;
+use crate::look::{Look, prefixed_rows};
 
 /// Options of `doctor`.
 #[derive(Debug, Clone, Copy, Args)]
@@ -82,19 +81,19 @@ fn daemon(status: &v1::GetStatusResponse) -> v1::Check {
 
 /// A check as inert rows: what was found, and below it what to do.
 fn rows(check: &v1::Check, look: Look) -> Vec<String> {
-    let (style, word) = match check.outcome() {
-        v1::CheckOutcome::Ok => (style::GOOD, "ok  "),
-        v1::CheckOutcome::Warn => (style::WARN, "warn"),
-        v1::CheckOutcome::Fail => (style::ERROR, "fail"),
-        v1::CheckOutcome::Skipped | v1::CheckOutcome::Unspecified => (style::DIM, "skip"),
+    let (role, word) = match check.outcome() {
+        v1::CheckOutcome::Ok => (Role::Good, "ok  "),
+        v1::CheckOutcome::Warn => (Role::Warn, "warn"),
+        v1::CheckOutcome::Fail => (Role::Error, "fail"),
+        v1::CheckOutcome::Skipped | v1::CheckOutcome::Unspecified => (Role::Dim, "skip"),
     };
-    let word = style::paint(look.colored, style, word);
     // A daemon of another release may have other names.
     let name = one_line(&check.name, 20);
-    let mut rows = prefixed_rows(&check.detail, Style::new(), &format!("{word}  {name:<9} "), look);
+    let head = Row::new(word, role).with(&format!("  {name:<9} "), Role::Plain);
+    let mut rows = prefixed_rows(&check.detail, Role::Plain, head, look);
     if !check.remedy.is_empty() {
-        let prefix = format!("{:16}→ ", "");
-        rows.extend(prefixed_rows(&check.remedy, Style::new(), &prefix, look));
+        let prefix = Row::from("→ ").indented(16);
+        rows.extend(prefixed_rows(&check.remedy, Role::Plain, prefix, look));
     }
     rows
 }

@@ -6,11 +6,11 @@ use agentd_proto::v1;
 use agentd_proto::v1::goal_author::Who;
 use agentd_shared::Client;
 use agentd_shared::client_ids::now_ms;
+use agentd_shared::format::approval::visible;
 use agentd_shared::text::relative_time;
 use clap::{Args, Subcommand};
 
 use crate::app::{App, rpc_failure};
-use crate::approval_text::visible;
 use crate::cli::JsonArgs;
 use crate::directory;
 use crate::exit::{Exit, Failure};

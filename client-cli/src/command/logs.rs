@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use agentd_proto::v1;
 use agentd_proto::v1::diagnostics_service_client::DiagnosticsServiceClient;
+use agentd_shared::format::Role;
 use agentd_shared::{Client, RpcError};
-use anstyle::Style;
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -16,7 +16,6 @@ use crate::exit::{Exit, Failure};
 use crate::ids;
 use crate::json::LogRecordView;
 use crate::signals::Signals;
-use crate::style;
 
 /// Options of `logs`.
 #[derive(Debug, Clone, Args)]
@@ -177,9 +176,9 @@ async fn print(
             if json {
                 app.output.json_line(&LogRecordView::from(record))?;
             } else {
-                let (style, line) = line(record);
+                let (role, line) = line(record);
                 let line = app.output.clean(&line);
-                app.output.line(&app.output.paint(style, &line))?;
+                app.output.line(&app.output.paint(role, &line))?;
             }
         }
     }
@@ -196,13 +195,13 @@ async fn wait_for_daemon(app: &App) -> Client {
 }
 
 /// A record as a line for people. It holds foreign text.
-fn line(record: &v1::LogRecord) -> (Style, String) {
-    let (style, level) = match record.level() {
-        v1::LogLevel::Error => (style::ERROR, "ERROR"),
-        v1::LogLevel::Warn => (style::WARN, "WARN "),
-        v1::LogLevel::Unspecified | v1::LogLevel::Info => (Style::new(), "INFO "),
-        v1::LogLevel::Debug => (style::DIM, "DEBUG"),
-        v1::LogLevel::Trace => (style::DIM, "TRACE"),
+fn line(record: &v1::LogRecord) -> (Role, String) {
+    let (role, level) = match record.level() {
+        v1::LogLevel::Error => (Role::Error, "ERROR"),
+        v1::LogLevel::Warn => (Role::Warn, "WARN "),
+        v1::LogLevel::Unspecified | v1::LogLevel::Info => (Role::Plain, "INFO "),
+        v1::LogLevel::Debug => (Role::Dim, "DEBUG"),
+        v1::LogLevel::Trace => (Role::Dim, "TRACE"),
     };
     let at = match Timestamp::from_millisecond(record.at_ms) {
         Ok(at) => {
@@ -218,7 +217,7 @@ fn line(record: &v1::LogRecord) -> (Style, String) {
     for (name, value) in fields {
         line.extend([" ", name, "=", value]);
     }
-    (style, line.replace('\n', " "))
+    (role, line.replace('\n', " "))
 }
 
 #[cfg(test)]

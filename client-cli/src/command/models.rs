@@ -2,6 +2,7 @@
 
 use agentd_proto::v1;
 use agentd_shared::Client;
+use agentd_shared::format::Role;
 use agentd_shared::text::one_line;
 use clap::Args;
 use unicode_width::UnicodeWidthStr as _;
@@ -9,7 +10,6 @@ use unicode_width::UnicodeWidthStr as _;
 use crate::app::{App, rpc_failure};
 use crate::exit::{Exit, Failure};
 use crate::json::ModelsView;
-use crate::style;
 
 /// Columns of a name.
 const NAME_WIDTH: usize = 48;
@@ -37,7 +37,7 @@ pub(super) async fn run(args: &ModelsArgs, app: &App) -> Result<Exit, Failure> {
     let left_out = list.models.len() - shown.len();
     let mut rows = table(&shown).into_iter();
     if let Some(titles) = rows.next() {
-        app.output.line(&app.output.paint(style::HEADING, &titles))?;
+        app.output.line(&app.output.paint(Role::Heading, &titles))?;
     }
     for row in rows.chain([String::new()]).chain(list.roles.iter().map(role)) {
         app.output.line(&row)?;

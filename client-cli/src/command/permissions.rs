@@ -6,10 +6,10 @@ use agentd_proto::v1;
 use agentd_proto::v1::permission_rule::Scope;
 use agentd_proto::v1::rule_matcher::Matcher;
 use agentd_shared::Client;
+use agentd_shared::format::approval::{self as approval_text, visible};
 use clap::{Args, Subcommand};
 
 use crate::app::{App, rpc_failure};
-use crate::approval_text::{self, visible};
 use crate::directory;
 use crate::exit::{Exit, Failure};
 use crate::ids;

@@ -4,16 +4,15 @@ use std::time::Duration;
 
 use agentd_proto::v1;
 use agentd_proto::v1::sandbox_service_client::SandboxServiceClient;
+use agentd_shared::format::{Role, Row};
 use agentd_shared::with_deadline;
-use anstyle::Style;
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::app::{App, rpc_failure};
 use crate::chat::terminal::Size;
 use crate::exit::{Exit, Failure};
 use crate::json::{PromiseView, SandboxView};
-use crate::markdown::{Look, prefixed_rows};
-use crate::style;
+use crate::look::{Look, prefixed_rows};
 
 /// Longest test of a backend; one without surprises takes less than a minute.
 const TEST_DEADLINE: Duration = Duration::from_secs(600);
@@ -132,16 +131,16 @@ pub(crate) fn summary(sandbox: &v1::SandboxStatus) -> String {
 }
 
 fn status_rows(sandbox: &v1::SandboxStatus, look: Look) -> Vec<String> {
-    let style = match sandbox.state() {
-        v1::SandboxState::Open | v1::SandboxState::Refused => style::WARN,
+    let role = match sandbox.state() {
+        v1::SandboxState::Open | v1::SandboxState::Refused => Role::Warn,
         v1::SandboxState::InForce
         | v1::SandboxState::Unknown
         | v1::SandboxState::Absent
-        | v1::SandboxState::Unspecified => Style::new(),
+        | v1::SandboxState::Unspecified => Role::Plain,
     };
-    let mut rows = prefixed_rows(&summary(sandbox), style, "sandbox   ", look);
+    let mut rows = prefixed_rows(&summary(sandbox), role, "sandbox   ", look);
     if !sandbox.limits.is_empty() {
-        rows.extend(prefixed_rows(&sandbox.limits, Style::new(), "limits    ", look));
+        rows.extend(prefixed_rows(&sandbox.limits, Role::Plain, "limits    ", look));
     }
     rows
 }
@@ -218,20 +217,23 @@ impl Count {
 }
 
 fn promise_rows(promise: &v1::TestSandboxResponse, look: Look) -> Vec<String> {
-    let (style, word) = match promise.verdict() {
-        v1::SandboxVerdict::Held => (style::GOOD, "held     "),
-        v1::SandboxVerdict::NotHeld => (style::ERROR, "BROKEN   "),
-        v1::SandboxVerdict::NotGiven => (style::DIM, "not given"),
-        v1::SandboxVerdict::NotTried | v1::SandboxVerdict::Unspecified => {
-            (style::WARN, "not tried")
-        }
+    let (role, word) = match promise.verdict() {
+        v1::SandboxVerdict::Held => (Role::Good, "held     "),
+        v1::SandboxVerdict::NotHeld => (Role::Error, "BROKEN   "),
+        v1::SandboxVerdict::NotGiven => (Role::Dim, "not given"),
+        v1::SandboxVerdict::NotTried | v1::SandboxVerdict::Unspecified => (Role::Warn, "not tried"),
     };
-    let word = style::paint(look.colored, style, word);
-    let mut rows = prefixed_rows(&promise.text, Style::new(), &format!("{word}  "), look);
+    let word = Row::new(word, role).with("  ", Role::Plain);
+    let mut rows = prefixed_rows(&promise.text, Role::Plain, word, look);
     let by = format!("{}: {}", promise.backend, promise.detail);
-    rows.extend(prefixed_rows(&by, style::DIM, &" ".repeat(11), look));
+    rows.extend(prefixed_rows(&by, Role::Dim, Row::default().indented(11), look));
     if !promise.remedy.is_empty() {
-        rows.extend(prefixed_rows(&promise.remedy, Style::new(), &format!("{:11}→ ", ""), look));
+        rows.extend(prefixed_rows(
+            &promise.remedy,
+            Role::Plain,
+            Row::from("→ ").indented(11),
+            look,
+        ));
     }
     rows
 }

@@ -3,6 +3,7 @@
 use agentd_proto::v1;
 use agentd_shared::Client;
 use agentd_shared::client_ids::now_ms;
+use agentd_shared::input::duration;
 use agentd_shared::text::{one_line, relative_time};
 use clap::{Args, ValueEnum};
 use jiff::civil::DateTime;
@@ -10,8 +11,8 @@ use jiff::tz::TimeZone;
 
 use crate::app::{App, rpc_failure};
 use crate::exit::{Exit, Failure};
+use crate::ids;
 use crate::json::SearchView;
-use crate::{duration, ids};
 
 /// Columns of a title and of a name.
 const TITLE_WIDTH: usize = 40;

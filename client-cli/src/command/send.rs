@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use agentd_proto::v1;
 use agentd_proto::v1::event::Body;
+use agentd_shared::format::{Row, card};
 use agentd_shared::transcript::TextChannel;
 use agentd_shared::{AttachEvent, AttachPosition, Change, Client, Transcript, with_deadline};
 use clap::{Args, ValueEnum};
 use tokio::io::AsyncReadExt as _;
 
 use crate::app::{App, lost, rpc_failure};
-use crate::chat::card;
 use crate::chat::lines;
 use crate::chat::terminal::Size;
 use crate::cli::{WhichSession, Wishes};
@@ -20,7 +20,6 @@ use crate::command::approvals;
 use crate::exit::{Exit, Failure};
 use crate::follow::{Follow, Outcome};
 use crate::json::EventView;
-use crate::markdown::Look;
 use crate::signals::{Signals, Stop};
 use crate::submit::{Outgoing, waits};
 use crate::which;
@@ -46,7 +45,7 @@ pub(crate) struct SendArgs {
     #[arg(long, value_enum, default_value_t)]
     pub(crate) priority: PriorityChoice,
     /// When it is too late to begin, such as 90s or 1h30m; without it the daemon decides
-    #[arg(long, value_name = "DURATION", value_parser = crate::duration::parse)]
+    #[arg(long, value_name = "DURATION", value_parser = agentd_shared::input::duration::parse)]
     pub(crate) ttl: Option<Duration>,
     /// Let everything run that the turns of its own messages ask for; those of others are left to them
     #[arg(long, conflicts_with = "no_wait")]
@@ -388,13 +387,14 @@ impl Wait<'_> {
 /// What an event tells of a call, in rows. Nothing can be drawn anew here: only a call that may take
 /// long is told twice.
 fn call_rows(event: &v1::Event, transcript: &Transcript) -> Option<Vec<String>> {
-    let look = Look { width: Size::detect().text_width(), colored: false };
+    let width = Size::detect().text_width();
     match event.body.as_ref()? {
         Body::ToolCallStarted(started) if started.effect() == v1::ToolEffect::Process => {
-            Some(vec![card::started(transcript.tool_call(&started.call_id)?, look)])
+            Some(vec![card::started(transcript.tool_call(&started.call_id)?, width).text()])
         }
         Body::ToolCallFinished(finished) => {
-            Some(card::finished(transcript.tool_call(&finished.call_id)?, look))
+            let rows = card::finished(transcript.tool_call(&finished.call_id)?, width);
+            Some(rows.iter().map(Row::text).collect())
         }
         _ => None,
     }

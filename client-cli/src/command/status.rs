@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use agentd_proto::v1;
 use agentd_shared::client_ids::now_ms;
+use agentd_shared::format::Role;
 use agentd_shared::text::{human_bytes, human_duration};
 use agentd_shared::{Client, Server};
-use anstyle::Style;
 
 use super::usage;
 use crate::app::{App, rpc_failure};
@@ -14,7 +14,7 @@ use crate::chat::terminal::Size;
 use crate::cli::JsonArgs;
 use crate::exit::{Exit, Failure};
 use crate::json::{StatusView, UsageRowView};
-use crate::markdown::{Look, prefixed_rows};
+use crate::look::{Look, prefixed_rows};
 
 /// Shows how the daemon is.
 pub(super) async fn run(args: &JsonArgs, app: &App) -> Result<Exit, Failure> {
@@ -65,8 +65,9 @@ pub(crate) fn lines(
         file => file,
     };
     let look = Look { width: width.unwrap_or(usize::MAX), colored: false };
-    let rows =
-        |label: &str, text: &str| prefixed_rows(text, Style::new(), &format!("{label:<10}"), look);
+    let rows = |label: &str, text: &str| {
+        prefixed_rows(text, Role::Plain, format!("{label:<10}").as_str(), look)
+    };
     let mut lines = vec![
         format!("daemon    {} (pid {}), up {up}", status.version, status.pid),
         format!("socket    {}", status.socket),

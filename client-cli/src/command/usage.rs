@@ -4,14 +4,15 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use agentd_proto::v1;
 use agentd_shared::Client;
+use agentd_shared::format::Role;
 use agentd_shared::text::{human_usd, one_line};
 use clap::{Args, ValueEnum};
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::app::{App, rpc_failure};
 use crate::exit::{Exit, Failure};
+use crate::ids;
 use crate::json::UsageReportView;
-use crate::{ids, style};
 
 /// Options of `usage`.
 #[derive(Debug, Clone, Args)]
@@ -68,7 +69,7 @@ pub(super) async fn run(args: &UsageArgs, app: &App) -> Result<Exit, Failure> {
     }
     let mut lines = lines(&report, args.by).into_iter();
     if let Some(titles) = lines.next() {
-        app.output.line(&app.output.paint(style::HEADING, &titles))?;
+        app.output.line(&app.output.paint(Role::Heading, &titles))?;
     }
     for line in lines {
         app.output.line(&line)?;

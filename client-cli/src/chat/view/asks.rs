@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use agentd_proto::v1;
+use agentd_shared::format::approval::{self as approval_text, Extent};
 use agentd_shared::text::one_line;
 use tokio::time::Instant;
 
 use super::{PREVIEW_WIDTH, View};
-use crate::approval_text::{self, Extent};
 use crate::chat::lines::Tone;
 
 /// How long an approval stands on the screen before a yes without its number is one to it. Whoever is
@@ -118,3 +118,6 @@ impl View {
         (typed_at.saturating_duration_since(at) < TO_READ).then_some(number)
     }
 }
+
+#[cfg(test)]
+mod tests;

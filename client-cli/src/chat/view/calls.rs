@@ -3,10 +3,10 @@
 use agentd_proto::v1;
 use agentd_proto::v1::event::Body;
 use agentd_shared::client_ids::now_ms;
+use agentd_shared::format::card;
 
 use super::View;
 use crate::chat::canvas::Mode;
-use crate::chat::card;
 
 impl View {
     /// A call runs from now on.
@@ -22,7 +22,7 @@ impl View {
         if let Some(call) = self.transcript.tool_call(call_id)
             && call.effect == Some(v1::ToolEffect::Process)
         {
-            self.canvas.remarks(vec![card::started(call, look)]);
+            self.canvas.remarks(vec![look.paint(&card::started(call, look.width))]);
         }
     }
 
@@ -37,7 +37,7 @@ impl View {
         self.open_has_grown |= self.running.end(call_id);
         let look = self.canvas.remark_look();
         if let Some(call) = self.transcript.tool_call(call_id) {
-            self.canvas.remarks(card::finished(call, look));
+            self.canvas.remarks(look.paint_all(&card::finished(call, look.width)));
         }
     }
 
@@ -75,7 +75,7 @@ impl View {
         }
         let look = self.canvas.look();
         let mut rows = match &mut self.stream {
-            Some(stream) => stream.draw(look),
+            Some(stream) => look.paint_all(&stream.draw(look.of_text())),
             None => Vec::new(),
         };
         rows.extend(self.running.rows(&self.transcript, now_ms, self.height, look));

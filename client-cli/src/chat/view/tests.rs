@@ -1,5 +1,5 @@
 use super::*;
-use crate::markdown::Look;
+use crate::look::Look;
 
 const LOOK: Look = Look { width: 60, colored: false };
 

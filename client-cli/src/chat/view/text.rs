@@ -1,13 +1,12 @@
 //! Draws the text of the model, as it grows and as it is in the end.
 
 use agentd_proto::v1;
+use agentd_shared::format::{Role, StreamText};
 use agentd_shared::transcript::TextChannel;
 
 use super::View;
 use crate::chat::canvas::Mode;
 use crate::chat::lines::Tone;
-use crate::chat::stream_text::StreamText;
-use crate::style;
 
 /// Items whose shown length is remembered; older ones are final.
 const REMEMBERED: usize = 64;
@@ -91,14 +90,14 @@ impl View {
         }
         let look = self.canvas.look();
         if channel == TextChannel::Reasoning && !self.show_reasoning {
-            self.canvas.open(vec![style::paint(look.colored, style::DIM, "… thinking")]);
+            self.canvas.open(vec![look.row(Role::Dim, "… thinking")]);
             // It ends the open row when something else comes.
             self.stream = Some(StreamText::new(item_id, channel));
             return;
         }
         let stream = self.stream.get_or_insert_with(|| StreamText::new(item_id, channel));
-        for row in stream.push(added, look) {
-            self.canvas.row(row);
+        for row in stream.push(added, look.of_text()) {
+            self.canvas.row(look.paint(&row));
         }
         self.open_has_grown = true;
     }
@@ -114,8 +113,9 @@ impl View {
             return;
         }
         self.canvas.open(Vec::new());
-        for row in stream.finish(self.canvas.look()) {
-            self.canvas.row(row);
+        let look = self.canvas.look();
+        for row in stream.finish(look.of_text()) {
+            self.canvas.row(look.paint(&row));
         }
     }
 }

@@ -3,7 +3,7 @@
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-use crate::duration;
+use agentd_shared::input::duration;
 
 /// Reads `90m`, `2d`, `2026-12-24` or `2026-12-24 18:00` as Unix milliseconds.
 ///

@@ -2,6 +2,7 @@
 
 use agentd_proto::v1;
 use agentd_shared::client_ids::now_ms;
+use agentd_shared::format::Role;
 use agentd_shared::text::{one_line, relative_time};
 use clap::Args;
 
@@ -9,8 +10,8 @@ use crate::app::App;
 use crate::chat::terminal::Size;
 use crate::columns::{self, Flexible};
 use crate::exit::{Exit, Failure};
+use crate::ids;
 use crate::json::SessionView;
-use crate::{ids, style};
 
 /// Options of `sessions list`.
 #[derive(Debug, Clone, Args)]
@@ -43,7 +44,7 @@ pub(super) async fn run(args: &ListArgs, app: &App) -> Result<Exit, Failure> {
         let width = app.output.is_terminal().then(|| Size::detect().columns);
         let mut rows = table(&sessions, width).into_iter();
         if let Some(titles) = rows.next() {
-            app.output.line(&app.output.paint(style::HEADING, &titles))?;
+            app.output.line(&app.output.paint(Role::Heading, &titles))?;
         }
         for row in rows {
             app.output.line(&row)?;

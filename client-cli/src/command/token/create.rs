@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use agentd_proto::v1;
+use agentd_shared::input::duration;
 use agentd_shared::text::human_duration;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::TokenView;
 use crate::app::{App, rpc_failure};
-use crate::duration;
 use crate::exit::{Exit, Failure};
 
 /// Options of `token create`.

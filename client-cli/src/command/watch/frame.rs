@@ -1,13 +1,13 @@
 //! The overview on a terminal, redrawn in place.
 
 use agentd_shared::SessionBoard;
+use agentd_shared::format::Role;
 
 use super::lines::{table, tally};
 use crate::chat::rows::Rows;
 use crate::chat::terminal::Size;
 use crate::exit::Failure;
 use crate::output::Output;
-use crate::style;
 
 /// Rows beside those of sessions: the titles, the tally, and one for the cursor.
 const OTHERS: usize = 3;
@@ -41,7 +41,7 @@ fn frame(board: &SessionBoard, trouble: Option<&str>, size: Size, output: &Outpu
     let trouble: Vec<String> = trouble
         .into_iter()
         .flat_map(str::lines)
-        .map(|line| output.paint(style::WARN, &agentd_shared::text::one_line(line, width)))
+        .map(|line| output.paint(Role::Warn, &agentd_shared::text::one_line(line, width)))
         .collect();
     if !board.is_filled() {
         return trouble;
@@ -49,16 +49,14 @@ fn frame(board: &SessionBoard, trouble: Option<&str>, size: Size, output: &Outpu
     let sessions = board.in_order();
     let room = size.rows.saturating_sub(OTHERS + trouble.len()).max(1);
     let shown = sessions.get(..room).unwrap_or(&sessions);
-    let mut rows: Vec<String> = table(shown, Some(width))
-        .into_iter()
-        .map(|(style, row)| output.paint(style, &row))
-        .collect();
+    let mut rows: Vec<String> =
+        table(shown, Some(width)).into_iter().map(|(role, row)| output.paint(role, &row)).collect();
     let left_out = match sessions.len() - shown.len() {
         0 => String::new(),
         more => format!("; {more} more below"),
     };
     let tally = format!("{}{left_out}", tally(board));
-    rows.push(output.paint(style::DIM, &agentd_shared::text::one_line(&tally, width)));
+    rows.push(output.paint(Role::Dim, &agentd_shared::text::one_line(&tally, width)));
     rows.extend(trouble);
     rows
 }
@@ -69,7 +67,7 @@ mod tests {
     use agentd_shared::WatchEvent;
 
     use super::*;
-    use crate::markdown::painted_width;
+    use crate::look::painted_width;
     use crate::output::ColorChoice;
 
     #[test]

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use agentd_proto::v1;
 use agentd_shared::client_ids::now_ms;
+use agentd_shared::format::Role;
 use agentd_shared::text::{human_duration, relative_time};
 use agentd_shared::{Attention, BoardChange, SessionBoard, is_unread};
-use anstyle::Style;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -15,19 +15,16 @@ use crate::columns::{self, Flexible};
 use crate::command::sessions::list::title;
 use crate::command::usage::cost_text;
 use crate::exit::Failure;
+use crate::ids;
 use crate::output::Output;
-use crate::{ids, style};
 
 /// Columns of a title.
 const TITLE: Flexible = Flexible { column: 2, least: 12, usual: 44 };
 /// Columns of a title in a line of its own.
 const TITLE_OF_LINE: usize = 60;
 
-/// The overview as a table, its column titles first, each row with its style.
-pub(super) fn table(
-    sessions: &[&v1::SessionSummary],
-    width: Option<usize>,
-) -> Vec<(Style, String)> {
+/// The overview as a table, its column titles first, each row with what it is.
+pub(super) fn table(sessions: &[&v1::SessionSummary], width: Option<usize>) -> Vec<(Role, String)> {
     let now = now();
     let titles = ["STATE", "ID", "TITLE", "UPDATED", "COST"].map(str::to_owned);
     let rows = sessions.iter().filter_map(|summary| {
@@ -40,10 +37,10 @@ pub(super) fn table(
             cost_text(&session.cost.unwrap_or_default()),
         ])
     });
-    let styles = std::iter::once(style::HEADING)
+    let roles = std::iter::once(Role::Heading)
         .chain(sessions.iter().map(|summary| look(Attention::of(summary))));
     let rows = columns::table(std::iter::once(titles).chain(rows).collect(), TITLE, width);
-    styles.zip(rows).collect()
+    roles.zip(rows).collect()
 }
 
 /// How many sessions ask for what, in one line.
@@ -86,12 +83,12 @@ fn since(session: &v1::Session, now: i64) -> String {
     }
 }
 
-fn look(attention: Attention) -> Style {
+fn look(attention: Attention) -> Role {
     match attention {
-        Attention::Waits => style::WARN,
-        Attention::Runs => style::GOOD,
-        Attention::Unread => style::HEADING,
-        Attention::Rests => style::DIM,
+        Attention::Waits => Role::Warn,
+        Attention::Runs => Role::Good,
+        Attention::Unread => Role::Heading,
+        Attention::Rests => Role::Dim,
     }
 }
 
@@ -121,8 +118,8 @@ impl Lines {
                 for summary in &sessions {
                     self.is_news(summary);
                 }
-                for (style, row) in table(&sessions, None) {
-                    output.line(&output.paint(style, &row))?;
+                for (role, row) in table(&sessions, None) {
+                    output.line(&output.paint(role, &row))?;
                 }
                 output.line(&tally(board))
             }

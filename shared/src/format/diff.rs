@@ -1,9 +1,7 @@
 //! A unified diff as rows in colour, and how much it changes.
 
-use agentd_shared::text::{one_line, one_row};
-
-use crate::markdown::Look;
-use crate::style;
+use super::styled::{Role, Row};
+use crate::text::{one_line, one_row};
 
 /// What a line of a diff is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,20 +18,20 @@ enum Kind {
 
 /// How much a diff changes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
+pub struct Counts {
     /// Files that it names.
-    pub(crate) files: usize,
+    pub files: usize,
     /// Lines that come.
-    pub(crate) added: usize,
+    pub added: usize,
     /// Lines that go.
-    pub(crate) removed: usize,
+    pub removed: usize,
     /// A part of it was left out, so that there are more.
-    pub(crate) is_cut: bool,
+    pub is_cut: bool,
 }
 
 impl Counts {
     /// Counts the lines of a diff.
-    pub(crate) fn of(diff: &str) -> Self {
+    pub fn of(diff: &str) -> Self {
         let mut counts = Self::default();
         for (kind, line) in parsed(diff) {
             match kind {
@@ -47,21 +45,21 @@ impl Counts {
         counts
     }
 
-    /// In words, such as `+3 -1`, in colour.
-    pub(crate) fn painted(self, colored: bool) -> String {
+    /// In words, such as `+3 -1`.
+    pub fn row(self) -> Row {
         let Self { files, added, removed, is_cut } = self;
-        let mut text = if files > 1 { format!("{files} files ") } else { String::new() };
-        text.push_str(if is_cut { "≥ " } else { "" });
-        text.push_str(&style::paint(colored, style::ADDED, &format!("+{added}")));
-        text.push(' ');
-        text.push_str(&style::paint(colored, style::REMOVED, &format!("-{removed}")));
-        text
+        let files = if files > 1 { format!("{files} files ") } else { String::new() };
+        let more = if is_cut { "≥ " } else { "" };
+        Row::from(format!("{files}{more}").as_str())
+            .with(&format!("+{added}"), Role::Added)
+            .with(" ", Role::Plain)
+            .with(&format!("-{removed}"), Role::Removed)
     }
 }
 
 /// Whether the names of the files are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Names {
+pub enum Names {
     /// Each before its changes.
     Shown,
     /// It is said elsewhere which file it is.
@@ -69,27 +67,27 @@ pub(crate) enum Names {
 }
 
 /// The rows of a diff.
-pub(crate) fn rows(diff: &str, names: Names, look: Look) -> Vec<String> {
+pub fn rows(diff: &str, names: Names, width: usize) -> Vec<Row> {
     let mut old_name = "";
     let mut rows = Vec::new();
     for (kind, line) in parsed(diff) {
-        let style = match kind {
+        let role = match kind {
             Kind::OldName => {
                 old_name = line;
                 continue;
             }
             Kind::NewName if names == Names::Hidden => continue,
             Kind::NewName => {
-                let name = one_line(&file_name(old_name, line), look.width);
-                rows.push(style::paint(look.colored, style::HEADING, &name));
+                let name = one_line(&file_name(old_name, line), width);
+                rows.push(Row::new(&name, Role::Heading));
                 continue;
             }
-            Kind::Hunk | Kind::Note => style::DIM,
-            Kind::Added => style::ADDED,
-            Kind::Removed => style::REMOVED,
-            Kind::Same => anstyle::Style::new(),
+            Kind::Hunk | Kind::Note => Role::Dim,
+            Kind::Added => Role::Added,
+            Kind::Removed => Role::Removed,
+            Kind::Same => Role::Plain,
         };
-        rows.push(style::paint(look.colored, style, &one_row(line, look.width)));
+        rows.push(Row::new(&one_row(line, width), role));
     }
     rows
 }
@@ -176,20 +174,25 @@ fn lengths(head: &str) -> Option<(u64, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::styled::Colors;
 
-    const LOOK: Look = Look { width: 40, colored: false };
+    const WIDTH: usize = 40;
     const DIFF: &str = "--- a/src/a.sql\n+++ b/src/a.sql\n@@ -1,3 +1,3 @@\n one\n--- a comment\n\
                         +++ another\n\tthree\n--- /dev/null\n+++ b/new\n@@ -0,0 +1,1 @@\n+x\n\
                         \\ No newline at end of file\n";
+
+    fn texts(rows: &[Row]) -> Vec<String> {
+        rows.iter().map(Row::text).collect()
+    }
 
     #[test]
     fn a_line_that_looks_like_a_name_is_counted_as_what_it_is() {
         let diff = DIFF.replace("\n\tthree", "\n three");
         let counts = Counts::of(&diff);
         assert_eq!(counts, Counts { files: 2, added: 2, removed: 1, is_cut: false });
-        assert_eq!(counts.painted(false), "2 files +2 -1");
+        assert_eq!(counts.row().text(), "2 files +2 -1");
         assert_eq!(
-            rows(&diff, Names::Shown, LOOK),
+            texts(&rows(&diff, Names::Shown, WIDTH)),
             [
                 "src/a.sql",
                 "@@ -1,3 +1,3 @@",
@@ -211,8 +214,8 @@ mod tests {
             "--- a/f\n+++ /dev/null\n@@ -1,90 +0,0 @@\n-a\n[... 738 bytes left out ...]\n-z\n";
         let counts = Counts::of(diff);
         assert_eq!(counts, Counts { files: 1, added: 0, removed: 2, is_cut: true });
-        assert_eq!(counts.painted(false), "≥ +0 -2");
-        assert_eq!(rows(diff, Names::Shown, LOOK)[0], "f (removed)");
+        assert_eq!(counts.row().text(), "≥ +0 -2");
+        assert_eq!(rows(diff, Names::Shown, WIDTH)[0].text(), "f (removed)");
     }
 
     #[test]
@@ -222,17 +225,16 @@ mod tests {
                     --- a/g\n+++ b/g\n@@ -1,1 +0,0 @@\n--- b\n--- /dev/null\n+++ b/h\n";
         let counts = Counts::of(diff);
         assert_eq!(counts, Counts { files: 3, added: 2, removed: 4, is_cut: true });
-        let names: Vec<String> = rows(diff, Names::Shown, LOOK);
+        let names = texts(&rows(diff, Names::Shown, WIDTH));
         let names: Vec<&String> = names.iter().filter(|row| !row.contains(' ')).collect();
         assert_eq!(names, ["f.lua", "", "+x", "g"]);
     }
 
     #[test]
     fn lines_come_and_go_in_colour_and_cannot_steer_the_terminal() {
-        let look = Look { width: 12, colored: true };
         let diff = "@@ -1,1 +1,1 @@\n-\told\u{1b}[2J\n+new and long enough\n";
-        let rows = rows(diff, Names::Hidden, look);
-        assert_eq!(rows[1], "\u{1b}[31m-   old\\u{1…\u{1b}[0m");
-        assert_eq!(rows[2], "\u{1b}[32m+new and lo…\u{1b}[0m");
+        let rows = rows(diff, Names::Hidden, 12);
+        assert_eq!(rows[1].paint(Colors::All), "\u{1b}[31m-   old\\u{1…\u{1b}[0m");
+        assert_eq!(rows[2].paint(Colors::All), "\u{1b}[32m+new and lo…\u{1b}[0m");
     }
 }

@@ -9,14 +9,13 @@
 mod code;
 mod inline;
 mod table;
-mod wrap;
 
-use anstyle::Style;
+use unicode_width::UnicodeWidthStr as _;
 
-use crate::style;
-use code::CodeBlock;
-pub(crate) use wrap::painted_width;
-use wrap::{Span, wrap};
+use self::code::CodeBlock;
+pub use self::code::CodeTheme;
+use super::styled::{Role, Row, Span};
+use super::wrap::{hanging_rows, wrap};
 
 /// Longest table that waits for its end, in lines. A longer one is shown as written.
 const MAX_TABLE_LINES: usize = 200;
@@ -26,16 +25,16 @@ const MIN_WIDTH: usize = 20;
 
 /// How rows look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Look {
+pub struct Look {
     /// Columns that a row may take.
-    pub(crate) width: usize,
-    /// Whether styles are used at all.
-    pub(crate) colored: bool,
+    pub width: usize,
+    /// How fenced code is coloured.
+    pub code: CodeTheme,
 }
 
 /// Renders one text, line by line.
 #[derive(Debug, Default)]
-pub(crate) struct Markdown {
+pub struct Markdown {
     block: Block,
 }
 
@@ -49,14 +48,14 @@ enum Block {
 
 impl Markdown {
     /// Takes a whole line, without its line feed, and returns the rows that are final now.
-    pub(crate) fn line(&mut self, line: &str, look: Look) -> Vec<String> {
+    pub fn line(&mut self, line: &str, look: Look) -> Vec<Row> {
         let mut rows = Vec::new();
         match &mut self.block {
             Block::Code(block) => {
                 if block.closes(line) {
                     self.block = Block::Text;
                 } else {
-                    rows.push(block.line(line, look.colored));
+                    rows.push(block.line(line));
                 }
                 return rows;
             }
@@ -65,116 +64,95 @@ impl Markdown {
                 return rows;
             }
             Block::Table(lines) => {
-                rows = table::render(lines, look);
+                rows = table::render(lines, look.width);
                 self.block = Block::Text;
             }
             Block::Text => {}
         }
-        if let Some(block) = CodeBlock::open(line) {
+        if let Some(block) = CodeBlock::open(line, look.code) {
             self.block = Block::Code(Box::new(block));
         } else if table::is_row(line) {
             self.block = Block::Table(vec![line.to_owned()]);
         } else {
-            rows.extend(text_rows(line, look));
+            rows.extend(text_rows(line, look.width));
         }
         rows
     }
 
     /// Tells whether a table waits for its last line.
-    pub(crate) fn is_in_table(&self) -> bool {
+    pub fn is_in_table(&self) -> bool {
         matches!(self.block, Block::Table(_))
     }
 
     /// Returns what to show of text that is not final: an unfinished table and a line without its end.
-    pub(crate) fn open_rows(&self, partial: &str, look: Look) -> Vec<String> {
+    pub fn open_rows(&self, partial: &str, look: Look) -> Vec<Row> {
         match &self.block {
             Block::Code(block) => {
                 if partial.is_empty() || block.may_close(partial) {
                     Vec::new()
                 } else {
-                    wrap(&block.preview(partial), "", "", look)
+                    wrap(&block.preview(partial), &Row::default(), &Row::default(), look.width)
                 }
             }
             Block::Table(lines) => {
+                let none = Row::default();
                 let mut rows = Vec::new();
                 for line in lines.iter().map(String::as_str).chain([partial]) {
                     if !line.is_empty() {
-                        rows.extend(wrap(&[Span::new(line, style::DIM)], "", "", look));
+                        rows.extend(hanging_rows(line, Role::Dim, (&none, &none), look.width));
                     }
                 }
                 rows
             }
             Block::Text if partial.is_empty() => Vec::new(),
-            Block::Text => text_rows(partial, look),
+            Block::Text => text_rows(partial, look.width),
         }
     }
 
     /// Ends the text: returns the rows of a table that was still open.
-    pub(crate) fn finish(&mut self, look: Look) -> Vec<String> {
+    pub fn finish(&mut self, look: Look) -> Vec<Row> {
         match std::mem::take(&mut self.block) {
-            Block::Table(lines) => table::render(&lines, look),
+            Block::Table(lines) => table::render(&lines, look.width),
             Block::Text | Block::Code(_) => Vec::new(),
         }
     }
 }
 
-/// Rows of text without marks, behind a bar.
-pub(crate) fn quoted_rows(line: &str, style: Style, look: Look) -> Vec<String> {
-    let bar = style::paint(look.colored, style, "│ ");
-    wrap(&[Span::new(line, style)], &bar, &bar, look)
-}
-
-/// Rows of text without marks behind a prefix, which is inert and painted already.
-pub(crate) fn prefixed_rows(line: &str, style: Style, prefix: &str, look: Look) -> Vec<String> {
-    let blank = " ".repeat(painted_width(prefix));
-    hanging_rows(line, style, (prefix, &blank), look)
-}
-
-/// The same with another prefix before later rows, so that none of them looks like a line of its own.
-pub(crate) fn hanging_rows(
-    line: &str,
-    style: Style,
-    (first, rest): (&str, &str),
-    look: Look,
-) -> Vec<String> {
-    wrap(&[Span::new(line, style)], first, rest, look)
-}
-
 /// Renders a whole text at once.
-#[cfg(test)]
-pub(crate) fn render(text: &str, look: Look) -> Vec<String> {
+pub fn render(text: &str, look: Look) -> Vec<Row> {
     let mut markdown = Markdown::default();
-    let mut rows: Vec<String> = text.lines().flat_map(|line| markdown.line(line, look)).collect();
+    let mut rows: Vec<Row> = text.lines().flat_map(|line| markdown.line(line, look)).collect();
     rows.extend(markdown.finish(look));
     rows
 }
 
-fn text_rows(line: &str, look: Look) -> Vec<String> {
-    let look = Look { width: look.width.max(MIN_WIDTH), ..look };
+fn text_rows(line: &str, width: usize) -> Vec<Row> {
+    let width = width.max(MIN_WIDTH);
     let body = line.trim_start();
     if body.is_empty() {
-        return vec![String::new()];
+        return vec![Row::default()];
     }
     if is_rule(body) {
-        let rule = "─".repeat(look.width.min(40));
-        return vec![style::paint(look.colored, style::DIM, &rule)];
+        return vec![Row::new(&"─".repeat(width.min(40)), Role::Dim)];
     }
     let mut prefix = Prefix::default();
     let body = prefix.take(line);
-    if let Some((level, title)) = heading(body) {
-        let base = if level <= 2 { style::ACCENT } else { style::HEADING };
-        let spans = inline::spans(title, base);
-        return wrap(&spans, &prefix.first(look), &prefix.rest(look), look);
-    }
-    let base = if prefix.quoted { style::DIM } else { Style::new() };
-    wrap(&inline::spans(body, base), &prefix.first(look), &prefix.rest(look), look)
+    let (text, role) = match heading(body) {
+        Some((level, title)) if level <= 2 => (title, Role::Accent),
+        Some((_, title)) => (title, Role::Heading),
+        None if prefix.quoted => (body, Role::Dim),
+        None => (body, Role::Plain),
+    };
+    wrap(&inline::spans(text, role.into()), &prefix.first, &prefix.rest, width)
 }
 
 /// What stands before the text of a line: quote bars, indentation, a list marker.
 #[derive(Debug, Default)]
 struct Prefix {
-    /// Pieces for the first row, and their counterparts for later rows.
-    pieces: Vec<(String, String, Style)>,
+    /// Before the first row.
+    first: Row,
+    /// Before later rows.
+    rest: Row,
     quoted: bool,
 }
 
@@ -188,17 +166,16 @@ impl Prefix {
             let indent = rest.len() - trimmed.len();
             if indent > 0 {
                 let blank = " ".repeat(indent.min(16));
-                self.pieces.push((blank.clone(), blank, Style::new()));
+                self.push(&blank, &blank, Role::Plain);
             }
             rest = trimmed;
             if let Some(quoted) = rest.strip_prefix('>') {
-                self.pieces.push(("│ ".to_owned(), "│ ".to_owned(), style::DIM));
+                self.push("│ ", "│ ", Role::Dim);
                 self.quoted = true;
                 rest = quoted.strip_prefix(' ').unwrap_or(quoted);
             } else if let Some((marker, item)) = bullet(rest) {
                 let (marker, item) = task(marker, item);
-                let blank = " ".repeat(unicode_width::UnicodeWidthStr::width(marker.as_str()));
-                self.pieces.push((marker, blank, style::ACCENT));
+                self.push(&marker, &" ".repeat(marker.width()), Role::Accent);
                 rest = item;
             } else {
                 break;
@@ -207,12 +184,9 @@ impl Prefix {
         rest
     }
 
-    fn first(&self, look: Look) -> String {
-        self.pieces.iter().map(|(first, _, s)| style::paint(look.colored, *s, first)).collect()
-    }
-
-    fn rest(&self, look: Look) -> String {
-        self.pieces.iter().map(|(_, rest, s)| style::paint(look.colored, *s, rest)).collect()
+    fn push(&mut self, first: &str, rest: &str, role: Role) {
+        self.first.push(Span::new(first, role));
+        self.rest.push(Span::new(rest, role));
     }
 }
 

@@ -1,6 +1,11 @@
 use super::*;
+use crate::format::styled::Colors;
 
-const LOOK: Look = Look { width: 60, colored: false };
+const WIDTH: usize = 60;
+
+fn texts(rows: &[Row]) -> Vec<String> {
+    rows.iter().map(Row::text).collect()
+}
 
 fn call(name: &str, arguments: &str, status: v1::ToolStatus, output: &str) -> ToolCallItem {
     ToolCallItem {
@@ -15,7 +20,7 @@ fn call(name: &str, arguments: &str, status: v1::ToolStatus, output: &str) -> To
 }
 
 fn check(call: &ToolCallItem, expect: &[&str]) {
-    assert_eq!(finished(call, LOOK), expect);
+    assert_eq!(texts(&finished(call, WIDTH)), expect);
 }
 
 #[test]
@@ -48,13 +53,13 @@ fn a_change_is_shown_and_counted() {
             "Changed 'a.rs'",
         )
     };
-    let rows = finished(&edited, LOOK);
+    let rows = texts(&finished(&edited, WIDTH));
     assert_eq!(rows[0], "✓ edit_file path=a.rs · +20 -1 · 12 ms");
     assert_eq!(rows[1..4], ["  @@ -1,1 +1,20 @@", "  -old", "  +line"]);
     assert_eq!(rows.last().map(String::as_str), Some("  … 12 more lines (/diff)"));
     assert_eq!(rows.len(), 12);
     let undone = ToolCallItem { arguments_json: "{}".into(), name: "undo_edit".into(), ..edited };
-    assert_eq!(finished(&undone, LOOK)[1], "  a.rs", "nothing else says which file it was");
+    assert_eq!(finished(&undone, WIDTH)[1].text(), "  a.rs", "nothing else says which file it was");
 }
 
 #[test]
@@ -129,11 +134,11 @@ fn a_call_that_runs_turns_and_shows_its_last_lines() {
         ..call("run_command", r#"{"command":"make"}"#, v1::ToolStatus::Success, "")
     };
     assert_eq!(
-        running(&runs, 1_200, 3, LOOK),
+        texts(&running(&runs, 1_200, 3, WIDTH)),
         ["⠦ run_command command=make", "  │   three", "  │ 100 %", "  │ last \\u{1b}[2J"]
     );
-    assert_eq!(running(&runs, 13_500, 0, LOOK), ["⠧ run_command command=make · 12 s"]);
-    assert_eq!(started(&runs, LOOK), "▸ run_command command=make");
+    assert_eq!(texts(&running(&runs, 13_500, 0, WIDTH)), ["⠧ run_command command=make · 12 s"]);
+    assert_eq!(started(&runs, WIDTH).text(), "▸ run_command command=make");
 }
 
 #[test]
@@ -153,15 +158,12 @@ fn en_01_no_row_is_wider_than_the_terminal() {
         output: "日本語の長い行\n".repeat(9),
         ..call("run_command", r#"{"command":"長い 命令"}"#, v1::ToolStatus::Partial, "")
     };
-    for colored in [false, true] {
-        for width in 20..90 {
-            let look = Look { width, colored };
-            for call in [&failed, &edited, &ran] {
-                let live = running(call, 99_000, 3, look);
-                for row in finished(call, look).iter().chain(&live) {
-                    assert!(painted_width(row) <= width, "{width}: {row}");
-                    assert!(colored || !row.contains('\u{1b}'), "{row}");
-                }
+    for width in 20..90 {
+        for call in [&failed, &edited, &ran] {
+            let live = running(call, 99_000, 3, width);
+            for row in finished(call, width).iter().chain(&live) {
+                assert!(row.width() <= width, "{width}: {row:?}");
+                assert!(!row.paint(Colors::None).contains('\u{1b}'), "{row:?}");
             }
         }
     }

@@ -1,10 +1,19 @@
 use super::*;
+use crate::format::styled::Colors;
 
-const PLAIN: Look = Look { width: 40, colored: false };
-const COLORED: Look = Look { width: 40, colored: true };
+const PLAIN: Look = Look { width: 40, code: CodeTheme::Plain };
+const COLORED: Look = Look { width: 40, code: CodeTheme::Dark };
+
+fn texts(rows: &[Row]) -> Vec<String> {
+    rows.iter().map(Row::text).collect()
+}
+
+fn painted(rows: &[Row]) -> Vec<String> {
+    rows.iter().map(|row| row.paint(Colors::All)).collect()
+}
 
 fn check(text: &str, expect: &[&str]) {
-    assert_eq!(render(text, PLAIN), expect, "{text:?}");
+    assert_eq!(texts(&render(text, PLAIN)), expect, "{text:?}");
 }
 
 #[test]
@@ -28,7 +37,7 @@ fn inline_marks_become_styles() {
     check("2 * 3 * 4 and a_b_c", &["2 * 3 * 4 and a_b_c"]);
     check("Vec<u8> & x &lt; y", &["Vec<u8> & x < y"]);
     let rows = render("a **b**", COLORED);
-    assert_eq!(rows, ["a \u{1b}[1mb\u{1b}[0m"]);
+    assert_eq!(painted(&rows), ["a \u{1b}[1mb\u{1b}[0m"]);
 }
 
 #[test]
@@ -45,8 +54,8 @@ fn tables_are_drawn_when_they_end() {
     check(table, &["a    │ long name", "─────┼──────────", "1    │ x|y", "世界 │ |", "end"]);
     let mut open = Markdown::default();
     assert!(open.line("| a | b |", PLAIN).is_empty());
-    assert_eq!(open.open_rows("| -", PLAIN), ["| a | b |", "| -"]);
-    assert_eq!(open.finish(PLAIN), ["| a | b |"], "one line is not a table");
+    assert_eq!(texts(&open.open_rows("| -", PLAIN)), ["| a | b |", "| -"]);
+    assert_eq!(texts(&open.finish(PLAIN)), ["| a | b |"], "one line is not a table");
 }
 
 #[test]
@@ -54,13 +63,10 @@ fn a_wide_table_shrinks_or_is_shown_as_written() {
     let table =
         "| name | text |\n|--|--|\n| n | one two three four five six seven eight nine ten |";
     let rows = render(table, PLAIN);
-    assert!(
-        rows.iter().all(|row| unicode_width::UnicodeWidthStr::width(row.as_str()) <= 40),
-        "{rows:?}"
-    );
+    assert!(rows.iter().all(|row| row.width() <= 40), "{rows:?}");
     assert!(rows.len() > 3, "{rows:?}");
     let many = format!("|{}\n|{}", "a|".repeat(30), "-|".repeat(30));
-    assert_eq!(render(&many, PLAIN).first().map(|row| row.starts_with("|a|a")), Some(true));
+    assert_eq!(render(&many, PLAIN).first().map(|row| row.text().starts_with("|a|a")), Some(true));
 }
 
 #[test]
@@ -79,8 +85,8 @@ fn en_01_no_width_cuts_inside_a_character() {
         for width in 1..24 {
             for filler in 0..24 {
                 let text = format!("{}{tail}", "a".repeat(filler));
-                let rows = render(&text, Look { width, colored: false });
-                assert_eq!(rows.concat(), text, "width {width}");
+                let rows = render(&text, Look { width, code: CodeTheme::Plain });
+                assert_eq!(texts(&rows).concat(), text, "width {width}");
             }
         }
     }
@@ -107,11 +113,11 @@ fn escapes_of_a_model_are_inert_in_every_construct() {
         let markdown = Markdown::default();
         let mut rows = markdown.open_rows(text.lines().next().unwrap_or(""), PLAIN);
         rows.extend(render(text, PLAIN));
-        for row in rows {
+        for row in texts(&rows) {
             let bad = row.chars().find(|c| c.is_control() || *c == '\u{202e}');
             assert_eq!(bad, None, "{text:?} gave {row:?}");
         }
-        for row in render(text, COLORED) {
+        for row in painted(&render(text, COLORED)) {
             let mut rest = row.as_str();
             while let Some((_, after)) = rest.split_once('\u{1b}') {
                 let end = after.find('m').expect("a style ends in m");
@@ -130,19 +136,27 @@ fn escapes_of_a_model_are_inert_in_every_construct() {
 #[test]
 fn code_is_highlighted_and_keeps_its_text() {
     let source = "fn main() {\n    println!(\"hi\");\n}";
-    let rows = render(&format!("```rust\n{source}\n```"), COLORED);
+    let rows = painted(&render(&format!("```rust\n{source}\n```"), COLORED));
     assert!(rows.iter().all(|row| row.contains("\u{1b}[38;")), "{rows:?}");
     let rows = render(&format!("```rust\n{source}\n```"), PLAIN);
-    assert_eq!(rows.join("\n"), "  fn main() {\n      println!(\"hi\");\n  }");
+    assert_eq!(texts(&rows).join("\n"), "  fn main() {\n      println!(\"hi\");\n  }");
     check("```nosuchlanguage\nx\n```", &["  x"]);
 }
 
 #[test]
 fn an_open_line_shows_what_is_known_of_it() {
     let mut markdown = Markdown::default();
-    assert_eq!(markdown.open_rows("Hello **wor", PLAIN), ["Hello **wor"]);
-    assert_eq!(markdown.open_rows("Hello **world**", PLAIN), ["Hello world"]);
+    assert_eq!(texts(&markdown.open_rows("Hello **wor", PLAIN)), ["Hello **wor"]);
+    assert_eq!(texts(&markdown.open_rows("Hello **world**", PLAIN)), ["Hello world"]);
     assert!(markdown.line("```py", PLAIN).is_empty());
-    assert_eq!(markdown.open_rows("print(", PLAIN), ["  print("]);
+    assert_eq!(texts(&markdown.open_rows("print(", PLAIN)), ["  print("]);
     assert!(markdown.open_rows("``", PLAIN).is_empty(), "it may be the end of the block");
+}
+
+#[test]
+fn code_is_coloured_for_the_background_that_it_stands_on() {
+    let text = "```rust\nfn main() {}\n```";
+    let light = Look { code: CodeTheme::Light, ..COLORED };
+    assert_ne!(render(text, COLORED), render(text, light));
+    assert_eq!(texts(&render(text, COLORED)), texts(&render(text, light)));
 }

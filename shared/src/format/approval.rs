@@ -27,7 +27,7 @@ struct Limits {
 
 /// How much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Extent {
+pub enum Extent {
     /// What decides; cut where it is long.
     Short,
     /// All of it.
@@ -35,7 +35,7 @@ pub(crate) enum Extent {
 }
 
 /// The lines of an approval, without how to answer.
-pub(crate) fn lines(request: &v1::ApprovalRequested, extent: Extent) -> Vec<String> {
+pub fn lines(request: &v1::ApprovalRequested, extent: Extent) -> Vec<String> {
     let limits = if extent == Extent::Short { SHORT } else { WHOLE };
     let action = request.action.clone().unwrap_or_default();
     let mut lines = vec![format!(
@@ -141,7 +141,7 @@ fn is_plain(word: &str) -> bool {
 }
 
 /// A rule as it is written for `agentctl`.
-pub(crate) fn rule(rule: &v1::RuleMatcher) -> String {
+pub fn rule(rule: &v1::RuleMatcher) -> String {
     let text = |text: &str| visible(text, SHORT.chars);
     match &rule.matcher {
         None => "something that this version does not know".to_owned(),
@@ -165,7 +165,7 @@ pub(crate) fn rule(rule: &v1::RuleMatcher) -> String {
 }
 
 /// A text in which every character can be seen, at most `max` of them.
-pub(crate) fn visible(text: &str, max: usize) -> String {
+pub fn visible(text: &str, max: usize) -> String {
     let mut out = String::new();
     let mut shown = 0;
     let mut rest = text.chars().peekable();

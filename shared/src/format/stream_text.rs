@@ -1,9 +1,9 @@
 //! Text that arrives in pieces, turned into rows line by line.
 
-use agentd_shared::transcript::TextChannel;
-
-use crate::markdown::{Look, Markdown, quoted_rows};
-use crate::style;
+use super::markdown::{Look, Markdown};
+use super::styled::{Role, Row};
+use super::wrap::quoted_rows;
+use crate::transcript::TextChannel;
 
 /// Longest line that is rendered as one, in bytes. A longer one is broken, so that redrawing the
 /// open end stays cheap.
@@ -11,11 +11,11 @@ const MAX_LINE_BYTES: usize = 4096;
 
 /// One text of one item.
 #[derive(Debug)]
-pub(crate) struct StreamText {
+pub struct StreamText {
     /// ULID of the item, or the id of a tool call.
-    pub(crate) item_id: String,
+    pub item_id: String,
     /// Which of its texts.
-    pub(crate) channel: TextChannel,
+    pub channel: TextChannel,
     markdown: Markdown,
     tail: String,
     /// How much of the tail was drawn last, in bytes.
@@ -24,7 +24,7 @@ pub(crate) struct StreamText {
 
 impl StreamText {
     /// Begins a text.
-    pub(crate) fn new(item_id: &str, channel: TextChannel) -> Self {
+    pub fn new(item_id: &str, channel: TextChannel) -> Self {
         Self {
             item_id: item_id.to_owned(),
             channel,
@@ -35,7 +35,7 @@ impl StreamText {
     }
 
     /// Adds a piece and returns the rows that will not change any more.
-    pub(crate) fn push(&mut self, piece: &str, look: Look) -> Vec<String> {
+    pub fn push(&mut self, piece: &str, look: Look) -> Vec<Row> {
         let mut tail = std::mem::take(&mut self.tail);
         tail.push_str(piece);
         let mut finished = Vec::new();
@@ -54,24 +54,24 @@ impl StreamText {
     }
 
     /// Rows of what is still open. Costs as much as the open line is long: once a frame is enough.
-    pub(crate) fn open_rows(&self, look: Look) -> Vec<String> {
+    pub fn open_rows(&self, look: Look) -> Vec<Row> {
         match self.channel {
             TextChannel::Text => self.markdown.open_rows(&self.tail, look),
             TextChannel::Reasoning | TextChannel::ToolOutput if self.tail.is_empty() => Vec::new(),
             TextChannel::Reasoning | TextChannel::ToolOutput => {
-                quoted_rows(&self.tail, style::DIM, look)
+                quoted_rows(&self.tail, Role::Reasoning, look.width)
             }
         }
     }
 
     /// Rows of what is still open, which go to the screen.
-    pub(crate) fn draw(&mut self, look: Look) -> Vec<String> {
+    pub fn draw(&mut self, look: Look) -> Vec<Row> {
         self.drawn = self.tail.len();
         self.open_rows(look)
     }
 
     /// What was drawn of the open line is final. A table has to be written anew all the same.
-    pub(crate) fn keep_drawn(&mut self) {
+    pub fn keep_drawn(&mut self) {
         let drawn = std::mem::take(&mut self.drawn);
         if !self.markdown.is_in_table() {
             self.tail.drain(..drawn);
@@ -79,7 +79,7 @@ impl StreamText {
     }
 
     /// Ends the text.
-    pub(crate) fn finish(&mut self, look: Look) -> Vec<String> {
+    pub fn finish(&mut self, look: Look) -> Vec<Row> {
         let mut rows = Vec::new();
         if !self.tail.is_empty() {
             let line = std::mem::take(&mut self.tail);
@@ -89,11 +89,13 @@ impl StreamText {
         rows
     }
 
-    fn rows(&mut self, line: &str, look: Look) -> Vec<String> {
+    fn rows(&mut self, line: &str, look: Look) -> Vec<Row> {
         let line = line.strip_suffix('\r').unwrap_or(line);
         match self.channel {
             TextChannel::Text => self.markdown.line(line, look),
-            TextChannel::Reasoning | TextChannel::ToolOutput => quoted_rows(line, style::DIM, look),
+            TextChannel::Reasoning | TextChannel::ToolOutput => {
+                quoted_rows(line, Role::Reasoning, look.width)
+            }
         }
     }
 }
@@ -126,8 +128,13 @@ fn floor_boundary(text: &str, at: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::markdown::CodeTheme;
 
-    const LOOK: Look = Look { width: 40, colored: false };
+    const LOOK: Look = Look { width: 40, code: CodeTheme::Plain };
+
+    fn texts(rows: &[Row]) -> Vec<String> {
+        rows.iter().map(Row::text).collect()
+    }
 
     #[test]
     fn any_cutting_gives_the_same_rows() {
@@ -135,7 +142,7 @@ mod tests {
         let mut whole = StreamText::new("I", TextChannel::Text);
         let mut expect = whole.push(text, LOOK);
         expect.extend(whole.finish(LOOK));
-        assert_eq!(expect.first().map(String::as_str), Some("Title"));
+        assert_eq!(expect.first().map(Row::text).as_deref(), Some("Title"));
         let mut cut = StreamText::new("I", TextChannel::Text);
         let mut rows = Vec::new();
         for character in text.chars() {
@@ -153,7 +160,7 @@ mod tests {
             let mut rows = stream.push(&text, LOOK);
             assert!(!rows.is_empty());
             rows.extend(stream.finish(LOOK));
-            assert_eq!(rows.concat(), text);
+            assert_eq!(texts(&rows).concat(), text);
         }
     }
 
@@ -166,7 +173,7 @@ mod tests {
         for size in [1, 1000, 4096, 4097] {
             let mut cut = StreamText::new("I", TextChannel::Reasoning);
             let pieces = text.as_bytes().chunks(size);
-            let rows: Vec<String> = pieces
+            let rows: Vec<Row> = pieces
                 .flat_map(|piece| cut.push(std::str::from_utf8(piece).unwrap(), LOOK))
                 .collect();
             assert_eq!(rows, expect, "{size}");
@@ -177,19 +184,19 @@ mod tests {
     fn what_stays_on_the_screen_is_not_written_again() {
         let mut stream = StreamText::new("I", TextChannel::Text);
         stream.push("one two", LOOK);
-        assert_eq!(stream.draw(LOOK), ["one two"]);
+        assert_eq!(texts(&stream.draw(LOOK)), ["one two"]);
         assert!(stream.push(" three", LOOK).is_empty());
         stream.keep_drawn();
-        assert_eq!(stream.open_rows(LOOK), [" three"]);
-        assert_eq!(stream.push(" four\nfive", LOOK), [" three four"]);
+        assert_eq!(texts(&stream.open_rows(LOOK)), [" three"]);
+        assert_eq!(texts(&stream.push(" four\nfive", LOOK)), [" three four"]);
         stream.keep_drawn();
-        assert_eq!(stream.finish(LOOK), ["five"]);
+        assert_eq!(texts(&stream.finish(LOOK)), ["five"]);
     }
 
     #[test]
     fn reasoning_stands_behind_a_bar() {
         let mut stream = StreamText::new("I", TextChannel::Reasoning);
-        assert_eq!(stream.push("one\ntwo \u{1b}[2J", LOOK), ["│ one"]);
-        assert_eq!(stream.open_rows(LOOK), ["│ two \\u{1b}[2J"]);
+        assert_eq!(texts(&stream.push("one\ntwo \u{1b}[2J", LOOK)), ["│ one"]);
+        assert_eq!(texts(&stream.open_rows(LOOK)), ["│ two \\u{1b}[2J"]);
     }
 }

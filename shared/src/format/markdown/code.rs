@@ -2,21 +2,45 @@
 
 use std::sync::LazyLock;
 
-use anstyle::{Ansi256Color, Color, RgbColor, Style};
+use anstyle::RgbColor;
 use syntect::highlighting::{HighlightIterator, HighlightState, Highlighter, Theme, ThemeSet};
 use syntect::parsing::{ParseState, ScopeStack, SyntaxReference, SyntaxSet};
 
-use super::wrap::{Span, join};
-use crate::style;
+use crate::format::styled::{Role, Row, Span};
 
 /// Longest line that is highlighted, in bytes: the grammars are regular expressions.
 const MAX_HIGHLIGHTED_BYTES: usize = 2_000;
-const THEME: &str = "base16-ocean.dark";
 const GUTTER: &str = "  ";
 
 static SYNTAXES: LazyLock<SyntaxSet> = LazyLock::new(SyntaxSet::load_defaults_newlines);
-static THEME_IN_USE: LazyLock<Option<Theme>> =
-    LazyLock::new(|| ThemeSet::load_defaults().themes.remove(THEME));
+static DARK: LazyLock<Option<Theme>> = LazyLock::new(|| theme("base16-ocean.dark"));
+static LIGHT: LazyLock<Option<Theme>> = LazyLock::new(|| theme("base16-ocean.light"));
+
+fn theme(name: &str) -> Option<Theme> {
+    ThemeSet::load_defaults().themes.remove(name)
+}
+
+/// How fenced code is coloured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum CodeTheme {
+    /// Not at all, which costs nothing.
+    #[default]
+    Plain,
+    /// For a dark background.
+    Dark,
+    /// For a light background.
+    Light,
+}
+
+impl CodeTheme {
+    fn colors(self) -> Option<&'static Theme> {
+        match self {
+            Self::Plain => None,
+            Self::Dark => DARK.as_ref(),
+            Self::Light => LIGHT.as_ref(),
+        }
+    }
+}
 
 /// An open code block.
 #[derive(Debug)]
@@ -24,12 +48,20 @@ pub(super) struct CodeBlock {
     mark: char,
     length: usize,
     indent: usize,
-    state: Option<(ParseState, HighlightState)>,
+    highlighting: Option<Highlighting>,
+}
+
+/// Where the grammar stands, and the colours in use since the block began.
+#[derive(Debug)]
+struct Highlighting {
+    parse: ParseState,
+    highlight: HighlightState,
+    theme: &'static Theme,
 }
 
 impl CodeBlock {
     /// Opens a block if the line is a fence.
-    pub(super) fn open(line: &str) -> Option<Self> {
+    pub(super) fn open(line: &str, theme: CodeTheme) -> Option<Self> {
         let body = line.trim_start();
         let (mark, length) = fence(body)?;
         let info = body.trim_start_matches(mark).trim();
@@ -38,11 +70,12 @@ impl CodeBlock {
             return None;
         }
         let language = info.split([' ', ',', '{']).next().unwrap_or("");
-        let state = syntax(language).zip(THEME_IN_USE.as_ref()).map(|(syntax, theme)| {
-            let highlighter = Highlighter::new(theme);
-            (ParseState::new(syntax), HighlightState::new(&highlighter, ScopeStack::new()))
+        let highlighting = theme.colors().and_then(|theme| {
+            let parse = ParseState::new(syntax(language)?);
+            let highlight = HighlightState::new(&Highlighter::new(theme), ScopeStack::new());
+            Some(Highlighting { parse, highlight, theme })
         });
-        Some(Self { mark, length, indent: line.len() - body.len(), state })
+        Some(Self { mark, length, indent: line.len() - body.len(), highlighting })
     }
 
     /// Tells whether a whole line is the closing fence.
@@ -58,13 +91,10 @@ impl CodeBlock {
     }
 
     /// Renders a whole line.
-    pub(super) fn line(&mut self, line: &str, colored: bool) -> String {
+    pub(super) fn line(&mut self, line: &str) -> Row {
         let line = self.without_indent(line);
-        let spans = match &mut self.state {
-            Some(state) if colored => highlight(state, line),
-            _ => None,
-        };
-        join(&spans.unwrap_or_else(|| plain(line)), colored)
+        let spans = self.highlighting.as_mut().and_then(|state| state.spans(line));
+        Row::from_iter(spans.unwrap_or_else(|| plain(line)))
     }
 
     /// Shows a line without its end. Not highlighted: the grammar goes on from whole lines.
@@ -78,8 +108,30 @@ impl CodeBlock {
     }
 }
 
+impl Highlighting {
+    fn spans(&mut self, line: &str) -> Option<Vec<Span>> {
+        if line.len() > MAX_HIGHLIGHTED_BYTES {
+            return None;
+        }
+        let highlighter = Highlighter::new(self.theme);
+        let with_end = format!("{line}\n");
+        let changes = self.parse.parse_line(&with_end, &SYNTAXES).ok()?;
+        let colored =
+            HighlightIterator::new(&mut self.highlight, &changes, &with_end, &highlighter);
+        let mut spans = vec![Span::new(GUTTER, Role::Plain)];
+        for (look, text) in colored {
+            let text = text.trim_end_matches('\n');
+            if !text.is_empty() {
+                let shade = look.foreground;
+                spans.push(Span::new(text, Role::Syntax(RgbColor(shade.r, shade.g, shade.b))));
+            }
+        }
+        Some(spans)
+    }
+}
+
 fn plain(line: &str) -> Vec<Span> {
-    vec![Span::new(GUTTER, Style::new()), Span::new(line, style::CODE)]
+    vec![Span::new(GUTTER, Role::Plain), Span::new(line, Role::Code)]
 }
 
 fn fence(body: &str) -> Option<(char, usize)> {
@@ -101,46 +153,4 @@ fn syntax(language: &str) -> Option<&'static SyntaxReference> {
         other => other.to_owned(),
     };
     SYNTAXES.find_syntax_by_token(&language)
-}
-
-fn highlight(state: &mut (ParseState, HighlightState), line: &str) -> Option<Vec<Span>> {
-    if line.len() > MAX_HIGHLIGHTED_BYTES {
-        return None;
-    }
-    let highlighter = Highlighter::new(THEME_IN_USE.as_ref()?);
-    let (parse, highlight) = state;
-    let with_end = format!("{line}\n");
-    let changes = parse.parse_line(&with_end, &SYNTAXES).ok()?;
-    let mut spans = vec![Span::new(GUTTER, Style::new())];
-    for (look, text) in HighlightIterator::new(highlight, &changes, &with_end, &highlighter) {
-        let text = text.trim_end_matches('\n');
-        if !text.is_empty() {
-            let shade = look.foreground;
-            spans.push(Span::new(
-                text,
-                Style::new().fg_color(Some(color(shade.r, shade.g, shade.b))),
-            ));
-        }
-    }
-    Some(spans)
-}
-
-/// True colour where the terminal says that it has it, else the nearest of the 256.
-fn color(red: u8, green: u8, blue: u8) -> Color {
-    static TRUE_COLOR: LazyLock<bool> = LazyLock::new(|| {
-        std::env::var("COLORTERM").is_ok_and(|value| value == "truecolor" || value == "24bit")
-    });
-    if *TRUE_COLOR {
-        return Color::Rgb(RgbColor(red, green, blue));
-    }
-    // The cube has the levels 0, 95, 135, 175, 215, 255 on each axis.
-    let level = |value: u8| match value {
-        0..48 => 0,
-        48..115 => 1,
-        115..155 => 2,
-        155..195 => 3,
-        195..235 => 4,
-        235..=255 => 5_u8,
-    };
-    Color::Ansi256(Ansi256Color(16 + 36 * level(red) + 6 * level(green) + level(blue)))
 }

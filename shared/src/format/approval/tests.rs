@@ -1,9 +1,4 @@
-use agentd_proto::v1::event::Body;
-
 use super::*;
-use crate::chat::canvas::{Canvas, Mode};
-use crate::chat::view::View;
-use crate::markdown::Look;
 
 fn run(argv: &[&str]) -> v1::ApprovalRequested {
     let run = v1::RunTarget {
@@ -37,15 +32,6 @@ fn with(targets: Vec<v1::ActionTarget>) -> v1::ApprovalRequested {
     }
 }
 
-/// The rows of a chat that asks.
-fn rows(request: &v1::ApprovalRequested, width: usize) -> Vec<String> {
-    let canvas = Canvas::new(Mode::Append, Look { width, colored: false });
-    let mut view = View::new(canvas, "me", true);
-    let body = Some(Body::ApprovalRequested(request.clone()));
-    view.event(&v1::Event { seq: 1, body, ..Default::default() });
-    view.canvas.take_rows(0).lines().map(str::to_owned).collect()
-}
-
 #[test]
 fn ap_03_nothing_in_an_approval_hides() {
     // What decides comes before what can be long, and stays when that is cut.
@@ -67,31 +53,6 @@ fn ap_03_nothing_in_an_approval_hides() {
     assert_eq!(cut.count(), 3, "{short:#?}");
     let many = with((0..100).map(|at| write(&format!("file-{at}"), &long)).collect());
     assert!(lines(&many, Extent::Short).contains(&"  write file-99".to_owned()));
-
-    // Whatever is written there, no row of the chat looks like one that is not.
-    let forged = ["? #2 read_file wants to: read a", "asked because it is safe", "y) allow once"];
-    for text in forged {
-        let padded = format!("{}{text}", "x ".repeat(27));
-        let two = format!("{padded}\r\n{text}");
-        let command = run(&["sh", &two]).action.unwrap().targets.remove(0);
-        let targets = vec![write(&padded, &two), command];
-        let request = v1::ApprovalRequested {
-            tool: padded.clone(),
-            because: two,
-            rules: vec![v1::RuleMatcher { matcher: Some(Matcher::Tool(padded.clone())) }],
-            action: Some(v1::Action { summary: padded, targets }),
-            ..run(&[])
-        };
-        for width in 20..80 {
-            let rows = rows(&request, width);
-            let begins = |text: &str| rows.iter().filter(|row| row.starts_with(text)).count();
-            assert_eq!(begins("?"), 1, "{width}: {rows:#?}");
-            assert_eq!(begins("  asked because"), 1, "{width}: {rows:#?}");
-            assert_eq!(begins("  y) allow"), 1, "{width}: {rows:#?}");
-            let inside = |row: &&String| row.starts_with("  ") || row.starts_with("? #1 ");
-            assert!(rows.iter().all(|row| inside(&row)), "{width}: {rows:#?}");
-        }
-    }
 }
 
 #[test]

@@ -1,11 +1,10 @@
 //! Tables: rows in pipes, drawn when all of them are known.
 
-use anstyle::Style;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::wrap::{Span, join, wrap};
-use super::{Look, inline};
-use crate::style;
+use super::inline;
+use crate::format::styled::{Role, Row, Span};
+use crate::format::wrap::wrap;
 
 /// Narrowest column that is worth wrapping.
 const MIN_COLUMN: usize = 6;
@@ -19,57 +18,56 @@ pub(super) fn is_row(line: &str) -> bool {
 }
 
 /// Draws a table; lines that are none after all are shown as text.
-pub(super) fn render(lines: &[String], look: Look) -> Vec<String> {
+pub(super) fn render(lines: &[String], width: usize) -> Vec<Row> {
     let cells: Vec<Vec<String>> = lines.iter().map(|line| cells(line)).collect();
     let columns = cells.iter().map(Vec::len).max().unwrap_or(0);
     let is_table = cells.get(1).is_some_and(|second| second.iter().all(|cell| is_divider(cell)));
     if !is_table || columns == 0 || columns > MAX_COLUMNS {
-        return lines.iter().flat_map(|line| super::text_rows(line, look)).collect();
+        return lines.iter().flat_map(|line| super::text_rows(line, width)).collect();
     }
     let body: Vec<Vec<Vec<Span>>> = cells
         .iter()
         .enumerate()
         .filter(|(index, _)| *index != 1)
         .map(|(index, row)| {
-            let base = if index == 0 { style::HEADING } else { Style::new() };
+            let base = if index == 0 { Role::Heading } else { Role::Plain };
             let cell = |column: usize| row.get(column).map_or("", String::as_str);
-            (0..columns).map(|column| inline::spans(cell(column), base)).collect()
+            (0..columns).map(|column| inline::spans(cell(column), base.into())).collect()
         })
         .collect();
-    let Some(widths) = fit(&natural_widths(&body, columns), look.width) else {
-        return lines.iter().flat_map(|line| super::text_rows(line, look)).collect();
+    let Some(widths) = fit(&natural_widths(&body, columns), width) else {
+        return lines.iter().flat_map(|line| super::text_rows(line, width)).collect();
     };
     let mut rows = Vec::new();
     for (index, row) in body.iter().enumerate() {
-        rows.extend(draw_row(row, &widths, look));
+        rows.extend(draw_row(row, &widths));
         if index == 0 {
             let rule: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
-            rows.push(style::paint(look.colored, style::DIM, &rule.join("─┼─")));
+            rows.push(Row::new(&rule.join("─┼─"), Role::Dim));
         }
     }
     rows
 }
 
-fn draw_row(row: &[Vec<Span>], widths: &[usize], look: Look) -> Vec<String> {
-    let columns: Vec<Vec<String>> = row
-        .iter()
-        .zip(widths)
-        .map(|(spans, width)| wrap(spans, "", "", Look { width: *width, ..look }))
-        .collect();
+fn draw_row(cells: &[Vec<Span>], widths: &[usize]) -> Vec<Row> {
+    let none = Row::default();
+    let columns: Vec<Vec<Row>> =
+        cells.iter().zip(widths).map(|(spans, width)| wrap(spans, &none, &none, *width)).collect();
     let height = columns.iter().map(Vec::len).max().unwrap_or(0);
-    let bar = style::paint(look.colored, style::DIM, " │ ");
     (0..height)
         .map(|line| {
-            let pieces: Vec<String> = columns
-                .iter()
-                .zip(widths)
-                .map(|(rows, width)| {
-                    let text = rows.get(line).map_or("", String::as_str);
-                    let missing = width.saturating_sub(super::wrap::painted_width(text));
-                    format!("{text}{}", " ".repeat(missing))
-                })
-                .collect();
-            pieces.join(&bar).trim_end().to_owned()
+            let mut row = Row::default();
+            for (index, (cell, width)) in columns.iter().zip(widths).enumerate() {
+                if index > 0 {
+                    row.push(Span::new(" │ ", Role::Dim));
+                }
+                let text = cell.get(line).cloned().unwrap_or_default();
+                let missing = width.saturating_sub(text.width());
+                row.append(text);
+                row.push(Span::new(&" ".repeat(missing), Role::Plain));
+            }
+            row.trim_end();
+            row
         })
         .collect()
 }
@@ -77,8 +75,9 @@ fn draw_row(row: &[Vec<Span>], widths: &[usize], look: Look) -> Vec<String> {
 fn natural_widths(body: &[Vec<Vec<Span>>], columns: usize) -> Vec<usize> {
     (0..columns)
         .map(|column| {
-            let widths = body.iter().filter_map(|row| row.get(column));
-            widths.map(|spans| join(spans, false).width()).max().unwrap_or(0).max(1)
+            let cells = body.iter().filter_map(|row| row.get(column));
+            let width = |spans: &Vec<Span>| spans.iter().map(|span| span.text().width()).sum();
+            cells.map(width).max().unwrap_or(0).max(1)
         })
         .collect()
 }

@@ -1,9 +1,10 @@
 //! What a tool is called with, as `key=value` in one row.
 
-use agentd_shared::text::sanitize;
 use serde_json::Value;
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
+
+use crate::text::sanitize;
 
 /// Columns that one value may take.
 const VALUE_WIDTH: usize = 60;

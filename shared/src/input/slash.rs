@@ -1,8 +1,27 @@
-//! Slash commands: one table drives help, completion and dispatch.
+//! Slash commands: one table drives help, completion and dispatch of every client.
+
+/// Where commands are typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Surface {
+    /// The chat of `agentctl`.
+    Chat,
+    /// The full screen of `agent-tui`.
+    FullScreen,
+}
+
+impl Surface {
+    /// The program that has it.
+    pub const fn program(self) -> &'static str {
+        match self {
+            Self::Chat => "agentctl",
+            Self::FullScreen => "agent-tui",
+        }
+    }
+}
 
 /// A command typed in a chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SlashCommand {
+pub enum SlashCommand {
     /// Shows commands and keys.
     Help,
     /// Begins a new session.
@@ -87,22 +106,24 @@ pub(crate) enum SlashCommand {
 
 /// One line of the table.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub struct Entry {
     /// The command.
-    pub(crate) command: SlashCommand,
+    pub command: SlashCommand,
     /// Its names, the shown one first, without the slash.
-    pub(crate) names: &'static [&'static str],
+    pub names: &'static [&'static str],
     /// Its argument, as help shows it.
-    pub(crate) argument: &'static str,
+    pub argument: &'static str,
     /// What it does.
-    pub(crate) about: &'static str,
+    pub about: &'static str,
     /// What completes its argument.
-    pub(crate) completes: Completes,
+    pub completes: Completes,
+    /// The only place that offers it; nothing when all do.
+    pub only: Option<Surface>,
 }
 
 /// What completes an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Completes {
+pub enum Completes {
     /// Nothing.
     Nothing,
     /// Ids of sessions.
@@ -127,9 +148,14 @@ pub(crate) enum Completes {
 
 impl Entry {
     /// How it is typed.
-    fn usage(&self) -> String {
+    pub fn usage(&self) -> String {
         let name = self.names.first().copied().unwrap_or_default();
         format!("/{name} {}", self.argument).trim_end().to_owned()
+    }
+
+    /// Tells whether a place offers it.
+    pub fn is_offered(&self, surface: Surface) -> bool {
+        self.only.is_none_or(|only| only == surface)
     }
 
     /// Whether an argument is there when it must be, and none where none is read: its text would
@@ -152,11 +178,11 @@ const fn entry(
     about: &'static str,
     completes: Completes,
 ) -> Entry {
-    Entry { command, names, argument, about, completes }
+    Entry { command, names, argument, about, completes, only: None }
 }
 
 /// All commands, in the order of the help.
-pub(crate) const TABLE: &[Entry] = &[
+pub const TABLE: &[Entry] = &[
     entry(SlashCommand::Help, &["help", "?"], "", "show commands and keys", Completes::Nothing),
     entry(SlashCommand::New, &["new"], "", "begin a new session", Completes::Nothing),
     entry(SlashCommand::Sessions, &["sessions", "list"], "", "list sessions", Completes::Nothing),
@@ -375,7 +401,7 @@ pub(crate) const TABLE: &[Entry] = &[
 
 /// What a line means.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Line<'l> {
+pub enum Line<'l> {
     /// Nothing.
     Empty,
     /// A message that waits for its turn.
@@ -392,8 +418,9 @@ pub(crate) enum Line<'l> {
     Unknown(&'l str, Option<&'static str>),
 }
 
-/// Reads a line. `//text` is a message that begins with a slash.
-pub(crate) fn parse(line: &str) -> Line<'_> {
+/// Reads a line that was typed in a place. `//text` is a message that begins with a slash. A command
+/// that only another place offers is read all the same, so that it can be said where it is.
+pub fn parse(line: &str, surface: Surface) -> Line<'_> {
     let text = line.trim();
     if text.is_empty() {
         return Line::Empty;
@@ -425,24 +452,29 @@ pub(crate) fn parse(line: &str) -> Line<'_> {
             Line::Command(entry.command, argument.trim())
         }
         Some(entry) => Line::Misused(entry.usage()),
-        None => Line::Unknown(name, nearest(name)),
+        None => Line::Unknown(name, nearest(name, surface)),
     }
 }
 
 /// Finds a command by one of its names.
-pub(crate) fn find(name: &str) -> Option<&'static Entry> {
+pub fn find(name: &str) -> Option<&'static Entry> {
     TABLE.iter().find(|entry| entry.names.contains(&name))
 }
 
-fn nearest(name: &str) -> Option<&'static str> {
+/// The commands that a place offers, in the order of the help.
+pub fn offered(surface: Surface) -> impl Iterator<Item = &'static Entry> + Clone {
+    TABLE.iter().filter(move |entry| entry.is_offered(surface))
+}
+
+fn nearest(name: &str, surface: Surface) -> Option<&'static str> {
     let shown = |entry: &'static Entry| entry.names.first().copied();
     if !name.is_empty()
-        && let Some(begun) = TABLE.iter().filter_map(shown).find(|known| known.starts_with(name))
+        && let Some(begun) =
+            offered(surface).filter_map(shown).find(|known| known.starts_with(name))
     {
         return Some(begun);
     }
-    TABLE
-        .iter()
+    offered(surface)
         .flat_map(|entry| entry.names)
         .map(|known| (strsim::damerau_levenshtein(known, name), *known))
         .min()
@@ -450,24 +482,9 @@ fn nearest(name: &str) -> Option<&'static str> {
         .map(|(_, known)| known)
 }
 
-/// The help text, in lines.
-pub(crate) fn help() -> Vec<String> {
-    let mut lines: Vec<String> =
-        TABLE.iter().map(|entry| format!("  {:<20} {}", entry.usage(), entry.about)).collect();
-    lines.extend(
-        [
-            "",
-            "  Enter      sends; after a backslash, with Alt, or as Ctrl-J: a new line",
-            "  Tab        completes commands and ids",
-            "  Up, Ctrl-R look into the history",
-            "  Ctrl-C     cancels the running turn, else clears the line; twice leaves",
-            "  Ctrl-D     leaves; the session and its turn go on",
-            "  >TEXT      reaches the running turn; !TEXT interrupts it; else TEXT waits",
-            "  //TEXT     is a message that begins with a slash",
-        ]
-        .map(str::to_owned),
-    );
-    lines
+/// The commands that a place offers, a line each.
+pub fn help(surface: Surface) -> Vec<String> {
+    offered(surface).map(|entry| format!("  {:<20} {}", entry.usage(), entry.about)).collect()
 }
 
 #[cfg(test)]
@@ -476,7 +493,9 @@ mod tests {
 
     #[test]
     fn lines_are_messages_commands_or_both_with_a_delivery() {
-        let check = |line: &str, expect: Line<'_>| assert_eq!(parse(line), expect, "{line:?}");
+        let check = |line: &str, expect: Line<'_>| {
+            assert_eq!(parse(line, Surface::Chat), expect, "{line:?}");
+        };
         check("  ", Line::Empty);
         check("hello", Line::Message("hello"));
         check(" /help ", Line::Command(SlashCommand::Help, ""));
@@ -515,11 +534,29 @@ mod tests {
         let all = names.len();
         names.dedup();
         assert_eq!(names.len(), all);
-        let wide = |line: &&String| line.chars().count() >= 80;
-        assert_eq!(help().iter().find(wide), None, "a terminal has 80 columns");
-        let text = help().join("\n");
-        for entry in TABLE {
-            assert!(text.contains(&format!("/{}", entry.names[0])), "{:?}", entry.command);
+        for surface in [Surface::Chat, Surface::FullScreen] {
+            let wide = |line: &&String| line.chars().count() >= 80;
+            assert_eq!(help(surface).iter().find(wide), None, "a terminal has 80 columns");
+            let text = help(surface).join("\n");
+            for entry in TABLE {
+                let name = format!("  /{}", entry.names[0]);
+                assert_eq!(text.contains(&name), entry.is_offered(surface), "{:?}", entry.command);
+            }
         }
+    }
+
+    #[test]
+    fn what_only_one_place_has_is_offered_there_alone() {
+        let only = |only| Entry {
+            only,
+            ..entry(SlashCommand::Clear, &["clear"], "", "clear the screen", Completes::Nothing)
+        };
+        let check = |entry: &Entry, surface, expect| {
+            assert_eq!(entry.is_offered(surface), expect, "{entry:?} {surface:?}");
+        };
+        check(&only(None), Surface::Chat, true);
+        check(&only(None), Surface::FullScreen, true);
+        check(&only(Some(Surface::FullScreen)), Surface::Chat, false);
+        check(&only(Some(Surface::FullScreen)), Surface::FullScreen, true);
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 ///
 /// # Errors
 /// A text for the user when it is none, or too long to count.
-pub(crate) fn parse(text: &str) -> Result<Duration, String> {
+pub fn parse(text: &str) -> Result<Duration, String> {
     const FORM: &str = "give a number with a unit, such as 90s, 10m or 1h30m";
     let mut rest = text.trim();
     let mut total = Duration::ZERO;

@@ -1,0 +1,18 @@
+//! What every client shows, as styled text: answers, tool cards, changes, approvals.
+//!
+//! A client that has a terminal turns [`Row`]s into escape sequences or cells of a screen; nothing
+//! here knows which. All text in a [`Row`] is inert: only [`Span::new`] makes one, and it cleans what
+//! it is given. Functions that return text for people to read in one line say so in the same words.
+
+pub mod approval;
+pub mod card;
+pub mod diff;
+pub mod markdown;
+pub mod stream_text;
+pub mod styled;
+mod wrap;
+
+pub use markdown::{Look, Markdown};
+pub use stream_text::StreamText;
+pub use styled::{Colors, Ink, Role, Row, Span};
+pub use wrap::{hanging_rows, prefixed_rows, quoted_rows};
