@@ -33,16 +33,16 @@ pub mod connect_args;
 pub mod connector;
 #[cfg(feature = "connect")]
 pub mod contexts;
-#[cfg(feature = "format")]
-pub mod format;
-#[cfg(feature = "format")]
-pub mod input;
 #[cfg(feature = "connect")]
 pub mod directory;
 #[cfg(feature = "connect")]
 pub mod follow;
+#[cfg(feature = "format")]
+pub mod format;
 #[cfg(feature = "connect")]
 pub mod ids;
+#[cfg(feature = "format")]
+pub mod input;
 #[cfg(feature = "connect")]
 mod lasting;
 #[cfg(feature = "connect")]
