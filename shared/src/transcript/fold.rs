@@ -235,12 +235,14 @@ impl Transcript {
     }
 
     fn set_turn(&mut self, event: &v1::Event, state: TurnState) -> Change {
-        let turn = self.items.iter_mut().rev().find_map(|item| match item {
-            Item::Turn(turn) if turn.turn_id == event.turn_id => Some(turn),
-            _ => None,
-        });
-        match turn {
-            Some(turn) => turn.state = state,
+        let at = self
+            .items
+            .iter()
+            .rposition(|item| matches!(item, Item::Turn(turn) if turn.turn_id == event.turn_id));
+        match at.map(|at| self.items.remove(at)) {
+            // It stands where it came to this, as for a reader who comes after its start.
+            Some(Item::Turn(turn)) => self.items.push(Item::Turn(TurnMarker { state, ..turn })),
+            Some(other) => self.items.push(other),
             // Its start lies before the first event that was read.
             None => self.items.push(Item::Turn(TurnMarker {
                 turn_id: event.turn_id.clone(),

@@ -9,7 +9,7 @@ pub enum Item {
     User(UserMessage),
     /// A message of the model, with the tools that it asked for.
     Assistant(AssistantItem),
-    /// A turn's beginning, and how it ended.
+    /// A turn, where it began or came to where it stands now.
     Turn(TurnMarker),
     /// A question to the users.
     Question(Question),

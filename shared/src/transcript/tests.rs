@@ -137,7 +137,7 @@ pub(super) fn outline(transcript: &Transcript) -> Vec<String> {
 }
 
 #[test]
-fn a_turn_reads_as_question_marker_and_answer() {
+fn a_turn_reads_as_question_answer_and_how_it_ended() {
     let transcript = fold(vec![
         accepted("M1", "hello"),
         started(&["M1"]),
@@ -149,7 +149,7 @@ fn a_turn_reads_as_question_marker_and_answer() {
     ]);
     assert_eq!(
         outline(&transcript),
-        ["M1 Delivered", "T1 over=true", "A1: let me see C1=Finished(Success):2", "A2: it is 2"]
+        ["M1 Delivered", "A1: let me see C1=Finished(Success):2", "A2: it is 2", "T1 over=true"]
     );
     let call = transcript.tool_call("C1").unwrap();
     assert_eq!((call.elapsed_ms, call.effect), (7, Some(v1::ToolEffect::Pure)));
@@ -171,7 +171,7 @@ fn a_queued_message_moves_to_where_it_is_answered() {
     assert_eq!(change, Change::Turn { turn_id: "T2".to_owned() });
     assert_eq!(
         outline(&transcript),
-        ["M1 Delivered", "T1 over=true", "A1: hi", "M2 Delivered", "T2 over=false"]
+        ["M1 Delivered", "A1: hi", "T1 over=true", "M2 Delivered", "T2 over=false"]
     );
 }
 
