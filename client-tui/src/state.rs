@@ -9,6 +9,8 @@ mod notices;
 mod open_session;
 pub mod pane;
 mod report;
+mod search_transcript;
+mod selection;
 pub mod sessions;
 mod settings;
 mod standing;
@@ -24,6 +26,7 @@ pub use line_edit::LineEdit;
 pub use notices::{Notice, Notices, Tone};
 pub use open_session::OpenSession;
 pub use pane::{Pane, PaneKind};
+pub use search_transcript::Search;
 pub use sessions::SessionList;
 pub use settings::Settings;
 pub use standing::{Facts, PlanLine, PlanShown, StepState};
@@ -31,6 +34,8 @@ pub use standing::{Facts, PlanLine, PlanShown, StepState};
 use crate::conn::StreamId;
 use crate::input::{Action, Input, Keymap};
 
+/// Milliseconds between two ticks.
+const TICK_MS: i64 = 100;
 /// Rows that one click of the wheel moves.
 const WHEEL: isize = 3;
 
@@ -101,7 +106,11 @@ impl State {
                 if self.paste_in_lists(&text) {
                     return Vec::new();
                 }
-                self.composer.paste(&text);
+                if self.is_searching() {
+                    self.search_paste(&text);
+                } else {
+                    self.composer.paste(&text);
+                }
                 Vec::new()
             }
             Input::Mouse(mouse) => self.on_mouse(mouse),
@@ -117,6 +126,9 @@ impl State {
             Input::Tick => {
                 self.ticks = self.ticks.wrapping_add(1);
                 self.notices.age();
+                if let Some(open) = &mut self.open {
+                    open.document.pass(TICK_MS);
+                }
                 Vec::new()
             }
             Input::Edited(text) => {
@@ -154,6 +166,14 @@ impl State {
         if let Some(effects) = self.key_in_lists(key) {
             return effects;
         }
+        if self.is_searching()
+            && let Some(effects) = self.search_key(key)
+        {
+            return effects;
+        }
+        if let Some(effects) = self.selection_key(key) {
+            return effects;
+        }
         if let Some(action) = self.keymap.action(key) {
             return self.act(action);
         }
@@ -168,7 +188,7 @@ impl State {
         let up = match mouse.kind {
             MouseEventKind::ScrollUp => WHEEL,
             MouseEventKind::ScrollDown => -WHEEL,
-            _ => return Vec::new(),
+            _ => return self.on_button(mouse),
         };
         if self.wheel_in_lists(up) {
             return Vec::new();

@@ -1,6 +1,6 @@
 //! Entries of a transcript by number and by key: items in the order of the log, then what is written now.
 
-use agentd_shared::transcript::{AssistantItem, Item};
+use agentd_shared::transcript::{AssistantItem, Item, TextChannel};
 use agentd_shared::{Change, Transcript};
 
 /// What an entry is known by, whatever comes before or after it.
@@ -54,6 +54,28 @@ impl Entry<'_> {
     }
 }
 
+impl Entry<'_> {
+    /// Whether this is the entry of a key; makes no key.
+    pub(super) fn is(&self, key: &EntryKey) -> bool {
+        match (*self, key) {
+            (Self::Live(message) | Self::Item(Item::Assistant(message)), key) => match key {
+                EntryKey::Assistant(item_id) => message.item_id == *item_id,
+                EntryKey::Orphan(seq) => message.item_id.is_empty() && message.seq == *seq,
+                _ => false,
+            },
+            (Self::Item(Item::User(message)), EntryKey::User(item_id)) => {
+                message.item_id == *item_id
+            }
+            (Self::Item(Item::Turn(turn)), EntryKey::Turn(turn_id)) => turn.turn_id == *turn_id,
+            (Self::Item(Item::Question(question)), EntryKey::Question(question_id)) => {
+                question.question_id == *question_id
+            }
+            (Self::Item(Item::Note(note)), EntryKey::Note(seq)) => note.seq == *seq,
+            _ => false,
+        }
+    }
+}
+
 fn assistant_key(message: &AssistantItem) -> EntryKey {
     if message.item_id.is_empty() {
         EntryKey::Orphan(message.seq)
@@ -78,7 +100,7 @@ pub(super) fn entry_at(transcript: &Transcript, index: usize) -> Option<Entry<'_
 
 /// The number of an entry, looked for near where it was last.
 pub(super) fn index_of(transcript: &Transcript, key: &EntryKey, near: usize) -> Option<usize> {
-    let is_it = |index: usize| entry_at(transcript, index).is_some_and(|entry| entry.key() == *key);
+    let is_it = |index: usize| entry_at(transcript, index).is_some_and(|entry| entry.is(key));
     let count = count(transcript);
     let near = near.min(count.saturating_sub(1));
     (0..count).find_map(|away| {
@@ -106,43 +128,55 @@ fn call_holder(transcript: &Transcript, call_id: &str) -> Option<EntryKey> {
     })
 }
 
+/// What a change does to entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Touch {
+    /// One of its texts is longer.
+    Grew,
+    /// It looks different.
+    Changed,
+    /// It looks different, and may stand elsewhere.
+    Moved,
+}
+
 /// Entries that a change makes look different.
-pub(super) fn touched(transcript: &Transcript, change: &Change) -> Vec<EntryKey> {
+pub(super) fn touched(transcript: &Transcript, change: &Change) -> Vec<(EntryKey, Touch)> {
     let assistant = |item_id: &String| EntryKey::Assistant(item_id.clone());
+    let changed = |key: EntryKey| (key, Touch::Changed);
     match change {
-        Change::Nothing | Change::Session | Change::Participants | Change::Note => Vec::new(),
+        // A call that waits for an answer is drawn anew in every frame.
+        Change::Nothing
+        | Change::Session
+        | Change::Participants
+        | Change::Note
+        | Change::Gap { .. }
+        | Change::Approval { .. } => Vec::new(),
         // A turn's foot tells what its requests cost.
         Change::Usage => transcript
             .last_turn()
-            .map(|turn| EntryKey::Turn(turn.turn_id.clone()))
+            .map(|turn| changed(EntryKey::Turn(turn.turn_id.clone())))
             .into_iter()
             .collect(),
-        Change::MessageAdded { item_id } => vec![EntryKey::User(item_id.clone())],
+        Change::MessageAdded { item_id } => vec![changed(EntryKey::User(item_id.clone()))],
         Change::MessagesChanged { item_ids } => {
-            item_ids.iter().cloned().map(EntryKey::User).collect()
+            item_ids.iter().map(|id| (EntryKey::User(id.clone()), Touch::Moved)).collect()
         }
-        Change::LiveText { item_id, .. } | Change::Gap { item_id } => {
-            let holder = call_holder(transcript, item_id);
-            vec![holder.unwrap_or_else(|| assistant(item_id))]
+        Change::LiveText { item_id, channel: TextChannel::ToolOutput, .. } => {
+            call_holder(transcript, item_id).map(|key| (key, Touch::Grew)).into_iter().collect()
         }
+        Change::LiveText { item_id, .. } => vec![(assistant(item_id), Touch::Grew)],
         Change::AssistantFinal { item_id } | Change::Discarded { item_id } => {
-            vec![assistant(item_id)]
+            vec![changed(assistant(item_id))]
         }
-        Change::ToolCall { call_id } => call_holder(transcript, call_id).into_iter().collect(),
+        Change::ToolCall { call_id } => {
+            call_holder(transcript, call_id).map(changed).into_iter().collect()
+        }
         // Its beginning delivers messages.
         Change::Turn { turn_id } => {
             let messages = transcript.turn(turn_id).into_iter().flat_map(|turn| &turn.item_ids);
-            let messages = messages.cloned().map(EntryKey::User);
-            messages.chain([EntryKey::Turn(turn_id.clone())]).collect()
+            let messages = messages.map(|id| (EntryKey::User(id.clone()), Touch::Moved));
+            messages.chain([(EntryKey::Turn(turn_id.clone()), Touch::Moved)]).collect()
         }
-        Change::Question { question_id } => vec![EntryKey::Question(question_id.clone())],
-        // The call that waits, whichever it is.
-        Change::Approval { .. } => {
-            let newest = transcript.items().iter().rev().find_map(|item| match item {
-                Item::Assistant(message) => Some(assistant_key(message)),
-                _ => None,
-            });
-            newest.into_iter().collect()
-        }
+        Change::Question { question_id } => vec![changed(EntryKey::Question(question_id.clone()))],
     }
 }

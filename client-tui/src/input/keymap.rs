@@ -33,6 +33,22 @@ pub enum Action {
     TurnBack,
     /// The turn after.
     TurnForward,
+    /// The entry before, or the part of it that can be chosen.
+    BlockBack,
+    /// The entry after.
+    BlockForward,
+    /// The error before.
+    ErrorBack,
+    /// The error after.
+    ErrorForward,
+    /// The change before.
+    DiffBack,
+    /// The change after.
+    DiffForward,
+    /// Looks for a text in the transcript.
+    Search,
+    /// Copies what is chosen, or the last answer.
+    Copy,
     /// Cancels the running turn, or closes what lies on top.
     Interrupt,
     /// Clears what is shown; nothing is deleted.
@@ -150,6 +166,44 @@ pub const TABLE: &[Binding] = &[
     binding(Action::TurnBack, "turn_back", &[with(ALT, KeyCode::Up)], "to the turn before"),
     binding(Action::TurnForward, "turn_forward", &[with(ALT, KeyCode::Down)], "to the turn after"),
     binding(
+        Action::BlockBack,
+        "block_back",
+        &[with(ALT, KeyCode::Char('k'))],
+        "choose the entry before; then Enter or Space folds it, y copies it, Esc lets it go",
+    ),
+    binding(
+        Action::BlockForward,
+        "block_forward",
+        &[with(ALT, KeyCode::Char('j'))],
+        "choose the entry after (a click chooses, too)",
+    ),
+    binding(
+        Action::ErrorBack,
+        "error_back",
+        &[with(ALT, KeyCode::Char('e'))],
+        "to the error before",
+    ),
+    binding(Action::ErrorForward, "error_forward", &[with(ALT, KeyCode::Char('r'))], "to the error after"),
+    binding(
+        Action::DiffBack,
+        "diff_back",
+        &[with(ALT, KeyCode::Char('x'))],
+        "to the change before",
+    ),
+    binding(Action::DiffForward, "diff_forward", &[with(ALT, KeyCode::Char('c'))], "to the change after"),
+    binding(
+        Action::Search,
+        "search",
+        &[ctrl('f'), with(ALT, KeyCode::Char('/'))],
+        "look for a text in the transcript; Enter, then n and N go on",
+    ),
+    binding(
+        Action::Copy,
+        "copy",
+        &[with(ALT, KeyCode::Char('y'))],
+        "copy what is chosen, or the last answer (dragging the mouse copies rows)",
+    ),
+    binding(
         Action::Interrupt,
         "interrupt",
         &[plain(KeyCode::Esc)],
@@ -176,7 +230,12 @@ pub const TABLE: &[Binding] = &[
         "what the daemon does in its own time",
     ),
     binding(Action::SearchAll, "search_all", &[plain(KeyCode::F(8))], "search all sessions"),
-    binding(Action::ClearDisplay, "clear_display", &[ctrl('l')], "clear what is shown"),
+    binding(
+        Action::ClearDisplay,
+        "clear_display",
+        &[ctrl('l')],
+        "clear what is shown; going up brings it back",
+    ),
     binding(
         Action::Help,
         "help",

@@ -6,7 +6,7 @@ use agentd_shared::text::sanitize;
 
 use super::{Effect, Facts, OpenSession, PaneKind, PlanShown, State, Tone};
 use crate::conn::Command;
-use crate::document::Look;
+use crate::document::{Direction, Landmark, Look};
 use crate::input::Action;
 use crate::terminal::Stop;
 
@@ -67,11 +67,22 @@ impl State {
                 }
                 self.notices.say(Tone::Info, "Ctrl-C leaves; the turn goes on");
             }
-            Action::Complete
-            | Action::TurnBack
-            | Action::TurnForward
-            | Action::ClearDisplay
-            | Action::Help => {}
+            Action::TurnBack => return self.jump(Landmark::Turn, Direction::Back),
+            Action::TurnForward => return self.jump(Landmark::Turn, Direction::Forward),
+            Action::BlockBack => return self.jump(Landmark::Block, Direction::Back),
+            Action::BlockForward => return self.jump(Landmark::Block, Direction::Forward),
+            Action::ErrorBack => return self.jump(Landmark::Error, Direction::Back),
+            Action::ErrorForward => return self.jump(Landmark::Error, Direction::Forward),
+            Action::DiffBack => return self.jump(Landmark::Diff, Direction::Back),
+            Action::DiffForward => return self.jump(Landmark::Diff, Direction::Forward),
+            Action::Search => self.begin_search(),
+            Action::Copy => return self.copy_answer(),
+            Action::ClearDisplay => {
+                if let Some(open) = &mut self.open {
+                    open.document.clear(&open.transcript);
+                }
+            }
+            Action::Complete | Action::Help => {}
         }
         Vec::new()
     }
@@ -83,6 +94,7 @@ impl State {
             width: self.size.0,
             theme: self.settings.theme,
             reasoning: self.settings.reasoning,
+            verbose: self.settings.verbose,
         };
         let opened = OpenSession::new(session_id.to_owned(), stream, self.settings.turns, look);
         let position = opened.position();
@@ -151,7 +163,7 @@ impl State {
     }
 
     /// Reads older turns when the window shows the first that are known.
-    fn look_for_earlier(&mut self) -> Vec<Effect> {
+    pub(super) fn look_for_earlier(&mut self) -> Vec<Effect> {
         let at_top = self
             .open
             .as_mut()

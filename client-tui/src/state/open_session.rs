@@ -6,9 +6,11 @@
 
 use agentd_proto::v1;
 use agentd_shared::{AttachEvent, AttachPosition, Change, RpcError, Transcript};
+use ratatui::layout::Rect;
 
 use crate::conn::StreamId;
 use crate::document::{Document, Look};
+use crate::state::Search;
 
 /// A session and how it is shown.
 #[derive(Debug)]
@@ -29,6 +31,14 @@ pub struct OpenSession {
     pub lost: Option<RpcError>,
     /// Why its stream has ended for good.
     pub failed: Option<RpcError>,
+    /// What is looked for in it.
+    pub search: Option<Search>,
+    /// Where on the screen it was drawn last.
+    pub area: Rect,
+    /// The row of the window where the mouse's button is held.
+    pub(super) pressed: Option<usize>,
+    /// New text moved the window on before rows were chosen.
+    pub(super) resumes: bool,
     /// Turns that were asked for.
     turns: u32,
     /// The transcript begins with the session.
@@ -68,6 +78,10 @@ impl OpenSession {
             caught_up: false,
             lost: None,
             failed: None,
+            search: None,
+            area: Rect::ZERO,
+            pressed: None,
+            resumes: false,
             turns,
             whole: false,
             earlier: None,
@@ -88,6 +102,21 @@ impl OpenSession {
         self.earlier =
             Some(Earlier { stream, transcript: Transcript::default(), turns, whole: false });
         Some(AttachPosition::LastTurns(turns))
+    }
+
+    /// Begins to read all of it, unless older turns are being read or all is there.
+    pub(super) fn read_all(&mut self, stream: StreamId) -> Option<AttachPosition> {
+        if self.whole || self.earlier.is_some() || !self.caught_up {
+            return None;
+        }
+        let (transcript, turns) = (Transcript::default(), u32::MAX);
+        self.earlier = Some(Earlier { stream, transcript, turns, whole: false });
+        Some(AttachPosition::FromSeq(1))
+    }
+
+    /// The transcript begins with the session.
+    pub fn is_whole(&self) -> bool {
+        self.whole
     }
 
     /// Whether older turns are being read.
@@ -118,6 +147,7 @@ impl OpenSession {
             }
             AttachEvent::Event(event) => {
                 let change = self.transcript.apply(event);
+                self.document.set_now(event.at_ms);
                 self.document.on_change(&self.transcript, &change);
                 if self.caught_up {
                     changed(&self.transcript, event, &change);
@@ -151,10 +181,14 @@ impl OpenSession {
                 // It may stand a little behind or before what is shown; both go on to the same end.
                 let Some(earlier) = self.earlier.take() else { return Next::Nothing };
                 let left = std::mem::replace(&mut self.stream, earlier.stream);
+                let count = |transcript: &Transcript| {
+                    isize::try_from(transcript.items().len()).unwrap_or(isize::MAX)
+                };
+                let more = count(&earlier.transcript) - count(&self.transcript);
                 self.transcript = earlier.transcript;
                 self.turns = earlier.turns;
                 self.whole = earlier.whole;
-                self.document.forget_all();
+                self.document.forget_all(more);
                 return Next::Drop(left);
             }
             AttachEvent::Lagged { .. } | AttachEvent::Restored | AttachEvent::Lost { .. } => {}
