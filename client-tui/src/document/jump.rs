@@ -45,6 +45,13 @@ pub struct Match {
     at: usize,
 }
 
+impl Match {
+    /// Whether it is the same, wherever its entry stands.
+    pub fn is(&self, other: &Self) -> bool {
+        self.key == other.key && self.kind == other.kind && self.at == other.at
+    }
+}
+
 impl Document {
     /// Chooses the next landmark that way and shows it. `None` when there is none.
     pub fn jump(
@@ -270,7 +277,6 @@ fn has_error(entry: &Entry<'_>) -> bool {
     }
 }
 
-/// Where a reader was.
 impl Document {
     /// A document without rows that stands where this one does.
     #[must_use]

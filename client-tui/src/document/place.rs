@@ -36,6 +36,8 @@ pub(super) struct Mark {
     kind: Kind,
     part: usize,
     row: usize,
+    /// Rows that the part had, and in how many columns: in others the row is another.
+    of: (usize, u16),
     /// Where the entry stood last.
     near: usize,
 }
@@ -203,8 +205,10 @@ impl Document {
 
     fn mark(&self, transcript: &Transcript, spot: Spot) -> Option<Mark> {
         let key = entry_at(transcript, spot.index)?.key();
-        let kind = self.layouts.get(&key)?.blocks.get(spot.block)?.kind;
-        Some(Mark { key, kind, part: spot.part, row: spot.row, near: spot.index })
+        let block = self.layouts.get(&key)?.blocks.get(spot.block)?;
+        let rows = block.parts.get(spot.part)?.rows.as_ref().map_or(0, Vec::len);
+        let (kind, of) = (block.kind, (rows, self.look.width));
+        Some(Mark { key, kind, part: spot.part, row: spot.row, of, near: spot.index })
     }
 
     /// Where a mark is now. Its row may be one behind the last.
@@ -217,7 +221,10 @@ impl Document {
         let part = mark.part.min(parts.checked_sub(1)?);
         let spot = Spot { index, block, part, row: 0 };
         let rows = self.rows(transcript, spot).len();
-        Some(Spot { row: mark.row.min(rows), ..spot })
+        let (before, width) = mark.of;
+        let is_other = width != self.look.width && before > 0;
+        let row = if is_other { mark.row * rows / before } else { mark.row };
+        Some(Spot { row: row.min(rows), ..spot })
     }
 
     /// The top row that the place means now. A place that is gone becomes the one below it.

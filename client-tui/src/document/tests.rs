@@ -330,6 +330,99 @@ fn jumps_lead_to_turns_errors_and_back() {
 }
 
 #[test]
+fn a_diff_has_the_colours_of_its_language_and_stands_whole_in_an_open_card() {
+    let mut story = Story::new(60);
+    story.asks("U1", "go").says("A1", "", "", &[("c1", r#"{"path":"a.rs"}"#)]);
+    let added: Vec<String> = (0..20).map(|n| format!("+let a{n} = 1;\n")).collect();
+    let added = added.concat();
+    story.tell(Body::ToolCallFinished(v1::ToolCallFinished {
+        call_id: "c1".into(),
+        status: v1::ToolStatus::Success.into(),
+        diff: format!("--- a/a.rs\n+++ b/a.rs\n@@ -1,1 +1,20 @@\n-fn old() {{}}\n{added}"),
+        ..v1::ToolCallFinished::default()
+    }));
+    let folded = story.rows(60);
+    assert_eq!(folded.last().map(String::as_str), Some("  … 12 more lines (/diff)"));
+    story.document.turn(&story.transcript, &Target::Call("c1".into()));
+    let window = story.document.window(&story.transcript, 60);
+    let rows: Vec<String> = window.rows.iter().map(copy::text_of).collect();
+    assert_eq!(rows.len(), 2 + 1 + 1 + 22, "{rows:#?}");
+    let added = window.rows.last().unwrap();
+    assert_eq!(copy::text_of(added), "  +let a19 = 1;");
+    let colors: HashSet<_> = added.spans.iter().filter_map(|span| span.style.fg).collect();
+    assert!(colors.len() > 2, "{colors:?}");
+}
+
+#[test]
+fn a_running_call_shows_the_end_of_its_output_and_that_it_waits() {
+    let mut story = Story::new(60);
+    story.asks("U1", "go").says("A1", "", "", &[("c1", "{}")]);
+    story.tell(Body::ApprovalRequested(v1::ApprovalRequested {
+        approval_id: "P1".into(),
+        call_id: "c1".into(),
+        ..v1::ApprovalRequested::default()
+    }));
+    assert_eq!(story.rows(20).last().map(String::as_str), Some("  ? waits for your answer"));
+    story.tell(Body::ApprovalResolved(v1::ApprovalResolved {
+        approval_id: "P1".into(),
+        decision: v1::ApprovalDecision::Allow.into(),
+        ..v1::ApprovalResolved::default()
+    }));
+    story.tell(Body::ToolCallStarted(v1::ToolCallStarted {
+        call_id: "c1".into(),
+        name: "run_command".into(),
+        ..v1::ToolCallStarted::default()
+    }));
+    let output: Vec<String> = (0..100_000).map(|n| format!("line {n}\n")).collect();
+    story.event(
+        0,
+        Body::ItemDelta(v1::ItemDelta {
+            item_id: "c1".into(),
+            channel: v1::DeltaChannel::ToolOutput.into(),
+            offset: 0,
+            text: output.concat(),
+        }),
+    );
+    let rows = story.rows(20);
+    let tail = ["  │ line 99995", "  │ line 99996", "  │ line 99997", "  │ line 99998"];
+    assert_eq!(rows[rows.len() - 5..rows.len() - 1], tail);
+    story.document.turn(&story.transcript, &Target::Call("c1".into()));
+    assert_eq!(story.rows(20).len(), 20);
+    assert!(story.document.rendered() < 12, "{}", story.document.rendered());
+}
+
+#[test]
+fn what_is_decided_on_the_way_is_shown_to_who_wants_it() {
+    let mut story = Story::new(60);
+    story.tell(Body::ContextTrimmed(v1::ContextTrimmed {
+        dropped_tokens: 1_234,
+        ..v1::ContextTrimmed::default()
+    }));
+    assert_eq!(story.rows(20), Vec::<String>::new());
+    story.document.set_look(Look { verbose: true, ..look(60) });
+    assert_eq!(story.rows(20), ["◆ left older parts out of requests: about 1,234 tokens"]);
+}
+
+#[test]
+fn another_width_leaves_the_reader_at_the_same_text() {
+    let mut story = Story::new(100);
+    let line =
+        |n: u32| format!("paragraph number {n} of a text that is broken where it is narrow\n");
+    story.answer("A1", &(0..400).map(line).collect::<Vec<_>>().concat());
+    story.rows(20);
+    story.document.to_top(&story.transcript);
+    story.document.scroll(&story.transcript, 20, -110);
+    let number = |rows: &[String]| -> i64 {
+        let row = rows.iter().find(|row| row.contains("number")).unwrap();
+        row.split("number ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap()
+    };
+    let before = number(&story.rows(20));
+    story.document.set_look(look(40));
+    let after = number(&story.rows(20));
+    assert!((before - after).abs() <= 1, "{before} {after}");
+}
+
+#[test]
 fn sources_and_rows_are_copied_without_decoration() {
     let mut story = hostile();
     let source = |story: &Story, target| story.document.source(&story.transcript, &target);

@@ -11,6 +11,7 @@ use ratatui::layout::Rect;
 use crate::conn::StreamId;
 use crate::document::{Document, Look};
 use crate::state::Search;
+use crate::state::search_transcript::look_again;
 
 /// A session and how it is shown.
 #[derive(Debug)]
@@ -189,6 +190,7 @@ impl OpenSession {
                 self.turns = earlier.turns;
                 self.whole = earlier.whole;
                 self.document.forget_all(more);
+                look_again(self);
                 return Next::Drop(left);
             }
             AttachEvent::Lagged { .. } | AttachEvent::Restored | AttachEvent::Lost { .. } => {}

@@ -21,8 +21,8 @@ pub struct Search {
     regex: Option<Regex>,
     matches: Vec<Match>,
     at: usize,
-    /// The newest event that was looked through.
-    seen: u64,
+    /// How much was looked through: the newest event, and entries.
+    seen: (u64, usize),
 }
 
 impl Search {
@@ -34,7 +34,7 @@ impl Search {
             regex: None,
             matches: Vec::new(),
             at: 0,
-            seen: 0,
+            seen: (0, 0),
         }
     }
 
@@ -50,8 +50,22 @@ impl Search {
             Some(regex) => open.document.matches(&open.transcript, regex),
             None => Vec::new(),
         };
-        self.seen = open.transcript.last_seq();
+        self.seen = extent(open);
     }
+}
+
+fn extent(open: &OpenSession) -> (u64, usize) {
+    (open.transcript.last_seq(), open.transcript.items().len())
+}
+
+/// Looks through what was read of earlier turns, too; the match that is shown stays.
+pub(super) fn look_again(open: &mut OpenSession) {
+    let Some(mut search) = open.search.take() else { return };
+    let shown = search.matches.get(search.at).cloned();
+    search.look(open);
+    let same = shown.and_then(|shown| search.matches.iter().position(|found| found.is(&shown)));
+    search.at = same.unwrap_or(search.matches.len().saturating_sub(1));
+    open.search = Some(search);
 }
 
 /// A text without capital letters stands for capital letters too.
@@ -162,7 +176,7 @@ fn first(open: &mut OpenSession) {
 
 fn step(open: &mut OpenSession, direction: Direction) {
     let Some(mut search) = open.search.take() else { return };
-    if search.seen != open.transcript.last_seq() || !open.transcript.live().is_empty() {
+    if search.seen != extent(open) || !open.transcript.live().is_empty() {
         search.look(open);
     }
     let count = search.matches.len();
@@ -179,5 +193,149 @@ fn step(open: &mut OpenSession, direction: Direction) {
 fn show(open: &mut OpenSession, search: &Search) {
     if let (Some(found), Some(regex)) = (search.matches.get(search.at), &search.regex) {
         open.document.show_match(&open.transcript, found, regex, open.height);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agentd_proto::v1;
+    use agentd_proto::v1::event::Body;
+    use agentd_shared::AttachEvent;
+    use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    use super::*;
+    use crate::conn::Report;
+    use crate::input::Input;
+    use crate::state::Settings;
+    use crate::view;
+
+    struct Desk {
+        state: State,
+        terminal: Terminal<TestBackend>,
+    }
+
+    impl Desk {
+        fn new(from_seq: u64, texts: &[String]) -> Self {
+            let settings = Settings { bell: false, ..Settings::default() };
+            let mut state = State::new(v1::Author::default(), settings);
+            state.open_session("S");
+            let stream = state.open.as_ref().unwrap().stream;
+            let mut tell =
+                |event| state.on(Input::Report(Report::Stream { stream, event: Some(event) }));
+            tell(AttachEvent::Attached(v1::Attached { from_seq, ..v1::Attached::default() }));
+            for (text, seq) in texts.iter().zip(from_seq..) {
+                let message = v1::AssistantMessage {
+                    item_id: format!("A{seq}"),
+                    text: text.clone(),
+                    ..v1::AssistantMessage::default()
+                };
+                let body = Some(Body::AssistantMessage(message));
+                let event = v1::Event { seq, body, ..v1::Event::default() };
+                tell(AttachEvent::Event(Box::new(event)));
+            }
+            tell(AttachEvent::CaughtUp { seq: 1 });
+            let mut desk =
+                Self { state, terminal: Terminal::new(TestBackend::new(40, 12)).unwrap() };
+            desk.screen();
+            desk
+        }
+
+        fn screen(&mut self) -> String {
+            self.terminal.draw(|frame| view::draw(frame, &mut self.state)).unwrap();
+            self.terminal.backend().to_string()
+        }
+
+        fn keys(&mut self, keys: &[(KeyCode, KeyModifiers)]) -> Vec<Effect> {
+            let mut effects = Vec::new();
+            for (code, modifiers) in keys {
+                effects.extend(self.state.on(Input::Key(KeyEvent::new(*code, *modifiers))));
+                self.screen();
+            }
+            effects
+        }
+
+        fn types(&mut self, text: &str) {
+            for letter in text.chars() {
+                self.keys(&[(KeyCode::Char(letter), KeyModifiers::NONE)]);
+            }
+        }
+
+        fn position(&self) -> (usize, usize) {
+            self.state.open.as_ref().unwrap().search.as_ref().unwrap().position()
+        }
+
+        fn mouse(&mut self, kind: MouseEventKind, row: u16) -> Vec<Effect> {
+            let modifiers = KeyModifiers::NONE;
+            self.state.on(Input::Mouse(MouseEvent { kind, column: 3, row, modifiers }))
+        }
+    }
+
+    const FIND: (KeyCode, KeyModifiers) = (KeyCode::Char('f'), KeyModifiers::CONTROL);
+    const ENTER: (KeyCode, KeyModifiers) = (KeyCode::Enter, KeyModifiers::NONE);
+    const ESC: (KeyCode, KeyModifiers) = (KeyCode::Esc, KeyModifiers::NONE);
+
+    fn texts() -> Vec<String> {
+        (0..60)
+            .map(|n| if n % 20 == 5 { format!("a Needle {n}") } else { format!("hay {n}") })
+            .collect()
+    }
+
+    #[test]
+    fn matches_are_found_while_it_is_typed_and_walked_and_left() {
+        let mut desk = Desk::new(1, &texts());
+        let before = desk.screen();
+        desk.keys(&[FIND]);
+        desk.types("needle");
+        assert_eq!(desk.position(), (3, 3));
+        assert!(desk.screen().contains("a Needle 45"));
+        desk.keys(&[ENTER]);
+        desk.types("N");
+        assert_eq!(desk.position(), (2, 3));
+        let screen = desk.screen();
+        assert!(screen.contains("a Needle 25") && screen.contains("/needle  2/3"), "{screen}");
+        desk.types("nn");
+        assert_eq!(desk.position(), (1, 3));
+        assert!(desk.screen().contains("a Needle 5"));
+        desk.keys(&[ESC]);
+        assert_eq!(desk.screen(), before);
+        desk.keys(&[FIND]);
+        desk.types("NEEDLE");
+        assert_eq!(desk.position(), (0, 0), "capital letters are meant");
+    }
+
+    #[test]
+    fn what_is_not_loaded_is_told_and_loaded_on_demand() {
+        let mut desk = Desk::new(1_000, &texts());
+        desk.keys(&[FIND]);
+        assert!(desk.screen().contains("not loaded"), "{}", desk.screen());
+        let effects = desk.keys(&[(KeyCode::Char('a'), KeyModifiers::ALT)]);
+        let is_all = |effect: &Effect| {
+            matches!(
+                effect,
+                Effect::Attach { position: agentd_shared::AttachPosition::FromSeq(1), .. }
+            )
+        };
+        assert!(effects.iter().any(is_all), "{effects:?}");
+        assert!(desk.screen().contains("being read"));
+    }
+
+    #[test]
+    fn rows_are_copied_with_the_mouse_and_entries_with_a_key() {
+        let mut desk = Desk::new(1, &texts());
+        let left = MouseButton::Left;
+        // The last rows of the window are "", "● hay 58", "", "● hay 59".
+        desk.mouse(MouseEventKind::Down(left), 7);
+        desk.mouse(MouseEventKind::Drag(left), 9);
+        let copied = desk.mouse(MouseEventKind::Up(left), 9);
+        assert_eq!(copied, [Effect::Copy("hay 58\n\nhay 59".into())], "{}", desk.screen());
+        assert!(desk.state.open.as_ref().unwrap().document.follows());
+        let back = (KeyCode::Char('k'), KeyModifiers::ALT);
+        let copied = desk.keys(&[back, back, (KeyCode::Char('y'), KeyModifiers::NONE)]);
+        assert_eq!(copied, [Effect::Copy("hay 58".into())]);
+        desk.keys(&[ESC]);
+        desk.types("y");
+        assert_eq!(desk.state.composer.text(), "y");
     }
 }
