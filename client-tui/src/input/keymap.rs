@@ -183,14 +183,24 @@ pub const TABLE: &[Binding] = &[
         &[with(ALT, KeyCode::Char('e'))],
         "to the error before",
     ),
-    binding(Action::ErrorForward, "error_forward", &[with(ALT, KeyCode::Char('r'))], "to the error after"),
+    binding(
+        Action::ErrorForward,
+        "error_forward",
+        &[with(ALT, KeyCode::Char('r'))],
+        "to the error after",
+    ),
     binding(
         Action::DiffBack,
         "diff_back",
         &[with(ALT, KeyCode::Char('x'))],
         "to the change before",
     ),
-    binding(Action::DiffForward, "diff_forward", &[with(ALT, KeyCode::Char('c'))], "to the change after"),
+    binding(
+        Action::DiffForward,
+        "diff_forward",
+        &[with(ALT, KeyCode::Char('c'))],
+        "to the change after",
+    ),
     binding(
         Action::Search,
         "search",
