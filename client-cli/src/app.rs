@@ -1,5 +1,7 @@
 //! What every command works with: output, paths, identity, and the way to the daemon.
 
+use std::io::IsTerminal as _;
+
 use agentd_proto::v1;
 use agentd_shared::client_config::When;
 use agentd_shared::{
@@ -140,6 +142,11 @@ impl App {
         self.connector.is_named() || (self.output.is_terminal() && self.identity().is_lasting())
     }
 
+    /// Whether nobody is there to answer what a turn asks: neither end is a terminal.
+    pub(crate) fn is_unattended(&self) -> bool {
+        !self.output.is_terminal() && !std::io::stderr().is_terminal()
+    }
+
     /// Whether answers are rendered, or printed as the model wrote them.
     pub(crate) fn renders_markdown(&self) -> bool {
         match self.config().markdown {
@@ -169,54 +176,10 @@ pub(crate) fn rpc_failure(what: &str, error: impl Into<RpcError>) -> Failure {
         | ErrorKind::Corrupt
         | ErrorKind::Internal => Exit::Failed,
     };
-    let violations = error
-        .violations
-        .iter()
-        // A single violation is often the message itself.
-        .filter(|found| !error.message.contains(&found.problem))
-        .map(|found| format!("; {}: {}", found.field, found.problem));
-    let why: String = std::iter::once(error.message.clone()).chain(violations).collect();
-    let failure = Failure::new(exit, what).because(why);
-    match (&error.hint, error.retry_after) {
-        (Some(hint), _) => failure.hint(hint.clone()),
-        (None, Some(delay)) => {
-            let delay = agentd_shared::text::human_duration(delay);
-            failure.hint(format!("try again in {delay}"))
-        }
-        (None, None) if exit == Exit::NotFound => failure.hint("see `agentctl sessions list`"),
-        (None, None) => failure,
-    }
-}
-
-/// What is said when a stream is lost and being made anew.
-pub(crate) fn lost(error: &RpcError) -> String {
-    if error.is_stopping() {
-        return "the daemon was stopped; waiting for it to come back ...".to_owned();
-    }
-    if error.is_outage() {
-        return "connection lost; waiting for the daemon ...".to_owned();
-    }
-    let hint = error.hint.as_ref().map_or(String::new(), |hint| format!("\n  hint: {hint}"));
-    format!("{}{hint}\ntrying again ...", error.message)
-}
-
-#[cfg(test)]
-mod tests {
-    use tonic::{Code, Status};
-
-    use super::*;
-
-    #[test]
-    fn a_lost_stream_tells_its_reason_unless_the_daemon_is_only_gone() {
-        let check = |error: RpcError, expect: &str| assert_eq!(lost(&error), expect);
-        let gone = RpcError::from(Status::new(Code::Unavailable, "stopping"));
-        check(gone, "connection lost; waiting for the daemon ...");
-        let mut stopped = RpcError::from(Status::new(Code::Unavailable, "stopping"));
-        stopped.reason = "DAEMON_STOPPING".to_owned();
-        check(stopped, "the daemon was stopped; waiting for it to come back ...");
-        let mut full = RpcError::from(Status::new(Code::ResourceExhausted, "too many terminals"));
-        check(full.clone(), "too many terminals\ntrying again ...");
-        full.hint = Some("detach one".to_owned());
-        check(full, "too many terminals\n  hint: detach one\ntrying again ...");
+    let failure = Failure::new(exit, what).because(error.why());
+    match error.remedy() {
+        Some(remedy) => failure.hint(remedy),
+        None if exit == Exit::NotFound => failure.hint("see `agentctl sessions list`"),
+        None => failure,
     }
 }

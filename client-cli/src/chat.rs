@@ -26,7 +26,6 @@ mod memories;
 mod models;
 mod own_turns;
 mod plan;
-mod position;
 pub(crate) mod queue;
 pub(crate) mod rows;
 mod running;

@@ -1,7 +1,5 @@
 //! The command line, as clap sees it.
 
-mod session;
-
 use agentd_shared::ConnectArgs;
 use clap::{Args, Parser, Subcommand};
 
@@ -37,8 +35,6 @@ use crate::command::usage::UsageArgs;
 use crate::command::watch::WatchArgs;
 use crate::command::withdraw::WithdrawArgs;
 use crate::output::ColorChoice;
-
-pub(crate) use session::{EffortArg, ModeArg, WhichSession, Wishes, WorkArg};
 
 const EXIT_CODES: &str = "\
 Exit codes:

@@ -11,22 +11,16 @@ mod cli;
 mod columns;
 mod command;
 mod confirm;
-mod directory;
 mod exit;
 mod first_run;
-mod follow;
-mod ids;
 mod json;
 mod look;
 mod output;
 mod progress;
-mod read_cursor;
 mod signals;
 mod streamed;
-mod submit;
 mod terminal_audience;
 mod transcript_text;
-mod which;
 
 use std::process::ExitCode;
 

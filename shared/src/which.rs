@@ -150,6 +150,6 @@ pub async fn set(
 }
 
 /// The daemon's default has no name on the wire.
-fn model_on_the_wire(model: &str) -> &str {
+pub fn model_on_the_wire(model: &str) -> &str {
     if model == "default" { "" } else { model }
 }

@@ -1,17 +1,19 @@
 //! Approvals and modes in a chat: `y`, `n`, `a`, `w`, `/approve`, `/deny`, `/approvals`, `/mode`, `/work`.
 
 use agentd_proto::v1;
+use agentd_shared::ModeArg;
+use agentd_shared::Wishes;
+use agentd_shared::WorkArg;
 use agentd_shared::format::approval::{self as approval_text, Extent};
+use agentd_shared::which;
 use clap::ValueEnum as _;
 use tokio::time::Instant;
 
 use super::conversation::Conversation;
 use super::lines::{Tone, mode_name};
 use super::view::View;
-use crate::cli::{ModeArg, Wishes, WorkArg};
 use crate::command::approvals::{self, Answer};
 use crate::exit::{Exit, Failure};
-use crate::which;
 
 /// What is typed to answer an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -186,7 +188,7 @@ impl Conversation<'_> {
             return self.misused("say /mode plan, ask, auto-edit or full");
         };
         let wishes = Wishes { mode: Some(mode), ..Wishes::default() };
-        which::set(&self.client, self.app.author(), &self.session_id, &wishes).await
+        Ok(which::set(&self.client, self.app.author(), &self.session_id, &wishes).await?)
     }
 
     pub(super) async fn set_work(&mut self, argument: &str) -> Result<(), Failure> {
@@ -202,7 +204,7 @@ impl Conversation<'_> {
             return self.misused("say /work design, develop, test, review, docs or devops");
         };
         let wishes = Wishes { work: Some(work), ..Wishes::default() };
-        which::set(&self.client, self.app.author(), &self.session_id, &wishes).await
+        Ok(which::set(&self.client, self.app.author(), &self.session_id, &wishes).await?)
     }
 
     #[expect(clippy::unnecessary_wraps, reason = "it ends commands that can fail")]

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use agentd_proto::v1;
 use agentd_shared::format::card;
-use agentd_shared::{AttachEvent, AttachPosition, AttachStream, Client};
+use agentd_shared::{
+    AttachEvent, AttachPosition, AttachStream, Chosen, Client, Follow, ReadCursor, first_position,
+    ids,
+};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
@@ -14,19 +17,14 @@ use super::editor_helper::{SharedVocabulary, joined, with_vocabulary};
 use super::held::Held;
 use super::input::{Input, PipeLines};
 use super::lines::Tone;
-use super::position::first_position;
 use super::screen::Live;
 use super::terminal::{Size, TerminalGuard};
 use super::view::View;
 use super::yes::Yes;
-use crate::app::{App, lost, rpc_failure};
+use crate::app::{App, rpc_failure};
 use crate::exit::{Exit, Failure};
-use crate::follow::Follow;
-use crate::ids;
 use crate::look::Look;
-use crate::read_cursor::ReadCursor;
 use crate::signals::{Signals, Stop};
-use crate::which::Chosen;
 
 /// Inputs that wait. The editor sends one at a time, the printer too.
 const INPUTS: usize = 16;
@@ -130,7 +128,7 @@ impl<'a> Conversation<'a> {
             &app.identity().client_id,
             app.config().show_reasoning,
         );
-        let position = first_position(app, &client, chosen).await;
+        let position = first_position(&client, &app.identity().client_id, chosen).await;
         Ok(Self {
             app,
             session_id: chosen.session_id.clone(),
@@ -359,7 +357,7 @@ impl<'a> Conversation<'a> {
                             (a message starts it)";
                 self.view.aside(Tone::Warn, text);
             }
-            AttachEvent::Lost { error } => self.view.aside(Tone::Warn, &lost(&error)),
+            AttachEvent::Lost { error } => self.view.aside(Tone::Warn, &error.loss()),
             AttachEvent::Restored => self.view.aside(Tone::Dim, "connected again"),
             AttachEvent::Failed(error) => {
                 let what = format!("cannot follow session {}", ids::short(&self.session_id));
@@ -403,7 +401,7 @@ impl<'a> Conversation<'a> {
     /// Goes to another session.
     pub(super) async fn switch_to(&mut self, chosen: &Chosen) {
         self.view.end_stream();
-        let position = first_position(self.app, &self.client, chosen).await;
+        let position = first_position(&self.client, &self.app.identity().client_id, chosen).await;
         let seen = self.view.transcript.last_seq();
         let cursor = read_cursor(self.app, &self.client, &chosen.session_id, self.scripted);
         let left = std::mem::replace(&mut self.cursor, cursor);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use agentd_proto::v1;
 use agentd_shared::input::slash::{self, Line, SlashCommand, Surface};
 use agentd_shared::text::one_line;
-use agentd_shared::with_deadline;
+use agentd_shared::{Chosen, Follow, Outgoing, Wishes, ids, submit::waits, which, with_deadline};
 
 use super::conversation::Conversation;
 use super::editor_helper::with_vocabulary;
@@ -14,16 +14,11 @@ use super::lines::{self, Tone};
 use super::traced;
 use super::{help, plan};
 use crate::app::rpc_failure;
-use crate::cli::Wishes;
 use crate::command::sessions::export::ExportFormat;
 use crate::command::sessions::export::{self, Sink};
 use crate::command::usage::UsageBy;
 use crate::command::{sessions, status, usage};
 use crate::exit::{Exit, Failure};
-use crate::follow::Follow;
-use crate::ids;
-use crate::submit::{Outgoing, waits};
-use crate::which::{self, Chosen};
 
 /// Longest wait for a command of the daemon inside a chat.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
@@ -153,10 +148,12 @@ impl Conversation<'_> {
     async fn submit(&mut self, text: &str, delivery: v1::Delivery) -> Result<(), Failure> {
         let steers_nothing =
             delivery == v1::Delivery::Steer && self.view.transcript.open_turn().is_none();
-        let outgoing =
-            Outgoing::new(self.app, &self.session_id, text, delivery).attended(self.yes.is_some());
+        let mut outgoing = Outgoing::new(self.app.author(), &self.session_id, text, delivery);
+        if self.app.is_unattended() && self.yes.is_none() {
+            outgoing = outgoing.unattended();
+        }
         self.view.sent(outgoing.client_message_id());
-        let sent = outgoing.send(self.app, &self.client).await;
+        let sent = outgoing.send(self.app.connector(), &self.client).await;
         let accepted = sent.map_err(|error| rpc_failure("cannot send the message", error))?;
         if steers_nothing && accepted.queue_position == 0 {
             self.view.aside(Tone::Dim, "  no turn runs: sent as a message");
@@ -237,7 +234,8 @@ impl Conversation<'_> {
                 self.go(&chosen).await;
             }
             SlashCommand::Sessions => {
-                let known = ids::up_to(&self.client, LISTED).await?;
+                let known = ids::up_to(&self.client, LISTED).await;
+                let known = known.map_err(|error| rpc_failure("cannot list sessions", error))?;
                 let width = self.view.canvas.look().width;
                 self.say(sessions::list::table(&known.sessions, Some(width)));
                 self.learn_sessions().await;

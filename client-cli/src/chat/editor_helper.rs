@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use agentd_shared::format::Role;
 use agentd_shared::input::slash::{self, Completes, Surface};
 use agentd_shared::text::one_line;
+use agentd_shared::{EffortArg, ModeArg, WorkArg};
 use rustyline::completion::{Completer, Pair};
 use rustyline::highlight::Highlighter;
 use rustyline::hint::{Hinter, HistoryHinter};
@@ -16,7 +17,6 @@ use rustyline::{Context, Helper};
 use clap::ValueEnum;
 
 use super::gate::Gate;
-use crate::cli::{EffortArg, ModeArg, WorkArg};
 use crate::look::colors;
 
 /// What can be completed now. The conversation writes it, the editor reads it.

@@ -2,15 +2,14 @@
 
 use agentd_proto::v1;
 use agentd_shared::text::one_line;
+use agentd_shared::{EffortArg, Wishes, which};
 use clap::ValueEnum as _;
 
 use super::conversation::Conversation;
 use super::editor_helper::with_vocabulary;
 use super::lines::Tone;
-use crate::cli::{EffortArg, Wishes};
 use crate::command::models;
 use crate::exit::{Exit, Failure};
-use crate::which;
 
 impl Conversation<'_> {
     /// Learns the names that can be completed. Only completion suffers when it fails.

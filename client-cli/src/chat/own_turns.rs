@@ -2,10 +2,10 @@
 
 use agentd_proto::v1;
 use agentd_proto::v1::event::Body;
+use agentd_shared::Outcome;
 
 use super::conversation::Conversation;
 use crate::exit::Exit;
-use crate::follow::Outcome;
 
 impl Conversation<'_> {
     /// Follows our own messages. A turn that asks is ours still: it goes on when it has its answer.
@@ -18,7 +18,7 @@ impl Conversation<'_> {
             match follow.on(event) {
                 None => self.pending.push(follow),
                 Some(outcome) => {
-                    worst = worst.or(Some(outcome.exit()).filter(|exit| *exit != Exit::Ok));
+                    worst = worst.or(Some(Exit::from(&outcome)).filter(|exit| *exit != Exit::Ok));
                     if let Outcome::Asked(_) = outcome {
                         self.asked.push(follow);
                     }

@@ -1,13 +1,13 @@
 //! `agentctl answer`: answers what a turn asks the users.
 
 use agentd_proto::v1;
+use agentd_shared::ids;
 use agentd_shared::text::one_line;
 use clap::Args;
 
 use crate::app::{App, rpc_failure};
 use crate::command::sessions::show::fetch;
 use crate::exit::{Exit, Failure};
-use crate::ids;
 use crate::json::QuestionAnswerView;
 
 /// Options of `answer`.

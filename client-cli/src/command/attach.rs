@@ -2,20 +2,20 @@
 
 use agentd_proto::v1;
 use agentd_shared::format::card;
-use agentd_shared::{AttachEvent, AttachPosition, AttachStream, Change, Transcript};
+use agentd_shared::{
+    AttachEvent, AttachPosition, AttachStream, Change, ReadCursor, Transcript, ids,
+};
 use clap::Args;
 use tokio::time::sleep;
 
-use crate::app::{App, lost, rpc_failure};
+use crate::app::{App, rpc_failure};
 use crate::chat::canvas::{Canvas, Mode};
 use crate::chat::lines::Tone;
 use crate::chat::terminal::Size;
 use crate::chat::view::View;
 use crate::exit::{Exit, Failure};
-use crate::ids;
 use crate::json::EventView;
 use crate::look::Look;
-use crate::read_cursor::ReadCursor;
 use crate::signals::Signals;
 
 /// Options of `attach`.
@@ -86,7 +86,7 @@ impl Watch<'_> {
                 cursor.on(&next, self.transcript.last_seq());
             }
             match next {
-                AttachEvent::Lost { error } => self.app.output.note(&lost(&error)),
+                AttachEvent::Lost { error } => self.app.output.note(&error.loss()),
                 AttachEvent::Restored => self.app.output.note("connected again"),
                 AttachEvent::Failed(error) => {
                     return Err(rpc_failure("cannot follow the session", error));
@@ -148,7 +148,7 @@ impl Watch<'_> {
             cursor.on(&event, self.view.transcript.last_seq());
         }
         match event {
-            AttachEvent::Lost { error } => self.view.note(Tone::Warn, &lost(&error)),
+            AttachEvent::Lost { error } => self.view.note(Tone::Warn, &error.loss()),
             AttachEvent::Restored => self.view.note(Tone::Dim, "connected again"),
             AttachEvent::Failed(error) => {
                 self.flush()?;

@@ -2,17 +2,15 @@
 
 use std::io::IsTerminal as _;
 
-use agentd_shared::ensure_private_dir;
+use agentd_shared::{WhichSession, Wishes, ensure_private_dir, which};
 use clap::Args;
 
 use crate::app::App;
 use crate::chat::conversation::Conversation;
 use crate::chat::input::PipeLines;
-use crate::cli::{WhichSession, Wishes};
 use crate::exit::{Exit, Failure};
 use crate::first_run::{FirstRun, offer};
 use crate::signals::Signals;
-use crate::which;
 
 /// Options of `chat`.
 #[derive(Debug, Clone, Args)]

@@ -2,16 +2,15 @@
 
 use agentd_proto::v1;
 use agentd_proto::v1::list_changes_request::Place;
-use agentd_shared::Client;
 use agentd_shared::format::Role;
 use agentd_shared::format::diff::{self, Counts, Names};
 use agentd_shared::text::one_line;
+use agentd_shared::{Client, ids};
 use clap::Args;
 
 use crate::app::{App, rpc_failure};
 use crate::chat::terminal::Size;
 use crate::exit::{Exit, Failure};
-use crate::ids;
 use crate::json::ChangesView;
 use crate::look::Look;
 

@@ -4,15 +4,14 @@ use std::path::PathBuf;
 
 use agentd_proto::v1;
 use agentd_proto::v1::goal_author::Who;
-use agentd_shared::Client;
 use agentd_shared::client_ids::now_ms;
 use agentd_shared::format::approval::visible;
 use agentd_shared::text::relative_time;
+use agentd_shared::{Client, directory};
 use clap::{Args, Subcommand};
 
 use crate::app::{App, rpc_failure};
 use crate::cli::JsonArgs;
-use crate::directory;
 use crate::exit::{Exit, Failure};
 use crate::json::{DroppedGoalView, GoalView};
 

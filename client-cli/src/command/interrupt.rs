@@ -1,13 +1,12 @@
 //! `agentctl interrupt`: ends the turn that runs in a session.
 
 use agentd_proto::v1;
-use agentd_shared::with_deadline;
+use agentd_shared::{ids, with_deadline};
 use clap::Args;
 use std::time::Duration;
 
 use crate::app::{App, rpc_failure};
 use crate::exit::{Exit, Failure};
-use crate::ids;
 use crate::json::InterruptedView;
 
 /// Options of `interrupt`.

@@ -5,15 +5,14 @@ use std::time::Duration;
 use agentd_proto::v1;
 use agentd_proto::v1::diagnostics_service_client::DiagnosticsServiceClient;
 use agentd_shared::format::Role;
-use agentd_shared::{Client, RpcError};
+use agentd_shared::{Client, RpcError, ids};
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use tonic::Streaming;
 
-use crate::app::{App, lost, rpc_failure};
+use crate::app::{App, rpc_failure};
 use crate::exit::{Exit, Failure};
-use crate::ids;
 use crate::json::LogRecordView;
 use crate::signals::Signals;
 
@@ -97,7 +96,7 @@ pub(super) async fn run(args: &LogsArgs, app: &App) -> Result<Exit, Failure> {
             _ = signals.next() => return Ok(Exit::CtrlC),
             ended = follow(app, client.as_ref(), &request, args.json) => match ended? {
                 None => return Ok(Exit::Ok),
-                Some(error) => app.output.note(&lost(&error)),
+                Some(error) => app.output.note(&error.loss()),
             }
         }
         client = tokio::select! {

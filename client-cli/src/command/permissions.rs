@@ -6,13 +6,13 @@ use agentd_proto::v1;
 use agentd_proto::v1::permission_rule::Scope;
 use agentd_proto::v1::rule_matcher::Matcher;
 use agentd_shared::Client;
+use agentd_shared::directory;
 use agentd_shared::format::approval::{self as approval_text, visible};
+use agentd_shared::ids;
 use clap::{Args, Subcommand};
 
 use crate::app::{App, rpc_failure};
-use crate::directory;
 use crate::exit::{Exit, Failure};
-use crate::ids;
 use crate::json::{RemovedRuleView, RuleView};
 
 /// Columns of a path or a name.
@@ -183,7 +183,7 @@ async fn remove(client: &Client, app: &App, args: &RemoveArgs) -> Result<Exit, F
 
 async fn session(client: &Client, wanted: Option<&str>) -> Result<String, Failure> {
     match wanted {
-        Some(wanted) => ids::resolve(client, wanted).await,
+        Some(wanted) => Ok(ids::resolve(client, wanted).await?),
         None => Ok(String::new()),
     }
 }
@@ -191,7 +191,7 @@ async fn session(client: &Client, wanted: Option<&str>) -> Result<String, Failur
 /// The directory whose sessions are meant; empty: those of all.
 fn workspace(client: &Client, directory: Option<&PathBuf>) -> Result<String, Failure> {
     let named = directory.map(|path| directory::named(client.endpoint(), path));
-    named.transpose().map(Option::unwrap_or_default)
+    Ok(named.transpose()?.unwrap_or_default())
 }
 
 /// Reads what a rule is about.

@@ -1,17 +1,16 @@
 //! `agentctl search`: what was said in all sessions.
 
 use agentd_proto::v1;
-use agentd_shared::Client;
 use agentd_shared::client_ids::now_ms;
 use agentd_shared::input::duration;
 use agentd_shared::text::{one_line, relative_time};
+use agentd_shared::{Client, ids};
 use clap::{Args, ValueEnum};
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
 use crate::app::{App, rpc_failure};
 use crate::exit::{Exit, Failure};
-use crate::ids;
 use crate::json::SearchView;
 
 /// Columns of a title and of a name.

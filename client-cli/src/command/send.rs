@@ -1,6 +1,7 @@
 //! `agentctl send`: one message, its answer on stdout, and an exit code.
 
 mod answer;
+mod choices;
 
 use std::time::Duration;
 
@@ -8,23 +9,23 @@ use agentd_proto::v1;
 use agentd_proto::v1::event::Body;
 use agentd_shared::format::{Row, card};
 use agentd_shared::transcript::TextChannel;
-use agentd_shared::{AttachEvent, AttachPosition, Change, Client, Transcript, with_deadline};
-use clap::{Args, ValueEnum};
+use agentd_shared::{
+    AttachEvent, AttachPosition, Change, Client, Follow, Outcome, Outgoing, Transcript,
+    WhichSession, Wishes, submit::waits, which, with_deadline,
+};
+use clap::Args;
 use tokio::io::AsyncReadExt as _;
 
-use crate::app::{App, lost, rpc_failure};
+use crate::app::{App, rpc_failure};
 use crate::chat::lines;
 use crate::chat::terminal::Size;
-use crate::cli::{WhichSession, Wishes};
 use crate::command::approvals;
 use crate::exit::{Exit, Failure};
-use crate::follow::{Follow, Outcome};
 use crate::json::EventView;
 use crate::signals::{Signals, Stop};
-use crate::submit::{Outgoing, waits};
-use crate::which;
 
 use answer::Answer;
+use choices::{DeliveryChoice, PriorityChoice};
 
 /// Options of `send`.
 #[derive(Debug, Clone, Args)]
@@ -58,34 +59,6 @@ pub(crate) struct SendArgs {
     pub(crate) no_wait: bool,
 }
 
-/// What happens to a message when a turn is running.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum DeliveryChoice {
-    /// The message runs after the turn.
-    #[default]
-    Queue,
-    /// The running turn gets the message at its next tool boundary; after it, if there is none.
-    Steer,
-    /// The running turn is cancelled, then the message runs.
-    Interrupt,
-}
-
-/// How important a message is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum PriorityChoice {
-    /// Background work; it expires after an hour unless --ttl or the daemon's configuration says otherwise.
-    Low,
-    /// What users type.
-    #[default]
-    Normal,
-    /// Before what users type.
-    High,
-    /// Before what is high.
-    Urgent,
-    /// Before everything else.
-    Critical,
-}
-
 /// Longest message that is read from stdin, in bytes; the daemon takes as much.
 const MAX_MESSAGE_BYTES: u64 = 1024 * 1024;
 /// Longest wait for the daemon to take an interrupt when we leave by Ctrl-C.
@@ -111,10 +84,12 @@ pub(super) async fn run(args: &SendArgs, app: &App) -> Result<Exit, Failure> {
     }
     let mut signals = Signals::new()
         .map_err(|error| Failure::new(Exit::Failed, "cannot listen for signals").because(error))?;
-    let outgoing = Outgoing::new(app, &chosen.session_id, &text, args.delivery.into())
-        .ranked(args.priority.into(), args.ttl)
-        .attended(args.yes);
-    let Ok(sent) = signals.unless(outgoing.send(app, &client)).await else {
+    let mut outgoing = Outgoing::new(app.author(), &chosen.session_id, &text, args.delivery.into())
+        .ranked(args.priority.into(), args.ttl);
+    if app.is_unattended() && !args.yes {
+        outgoing = outgoing.unattended();
+    }
+    let Ok(sent) = signals.unless(outgoing.send(app.connector(), &client)).await else {
         app.output.note("given up; the message may have reached the daemon all the same");
         return Ok(Exit::CtrlC);
     };
@@ -239,7 +214,7 @@ impl Wait<'_> {
                         .because("the turn goes on, or asks, when it runs again")
                         .hint(format!("agentctl attach {}", self.session_id)));
                 }
-                Some(AttachEvent::Lost { error }) => self.app.output.note(&lost(&error)),
+                Some(AttachEvent::Lost { error }) => self.app.output.note(&error.loss()),
                 Some(AttachEvent::Restored) => self.app.output.note("connected again"),
                 Some(AttachEvent::Failed(error)) => {
                     return Err(rpc_failure("cannot follow the session", error));
@@ -312,7 +287,7 @@ impl Wait<'_> {
     fn end(&mut self, outcome: &Outcome) -> Result<Exit, Failure> {
         self.end_line()?;
         self.tell(outcome);
-        Ok(outcome.exit())
+        Ok(outcome.into())
     }
 
     fn end_line(&mut self) -> Result<(), Failure> {

@@ -1,17 +1,16 @@
 //! `agentctl tail`: the newest events of a session, one a line, and those that follow.
 
 use agentd_proto::v1;
-use agentd_shared::{AttachEvent, AttachPosition, Client};
+use agentd_shared::{AttachEvent, AttachPosition, Client, ids};
 use clap::Args;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::app::{App, lost, rpc_failure};
+use crate::app::{App, rpc_failure};
 use crate::chat::terminal::Size;
 use crate::chat::traced;
 use crate::exit::{Exit, Failure};
-use crate::ids;
 use crate::json::EventView;
 use crate::signals::Signals;
 
@@ -92,7 +91,7 @@ impl Tail<'_> {
             match next {
                 // Text that is being written and who comes and goes are no events of the log.
                 Some(AttachEvent::Event(event)) if event.seq > 0 => self.print(&event)?,
-                Some(AttachEvent::Lost { error }) => self.app.output.note(&lost(&error)),
+                Some(AttachEvent::Lost { error }) => self.app.output.note(&error.loss()),
                 Some(AttachEvent::Restored) => self.app.output.note("connected again"),
                 Some(AttachEvent::Failed(error)) => {
                     return Err(rpc_failure("cannot follow the session", error));

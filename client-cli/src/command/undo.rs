@@ -1,13 +1,13 @@
 //! `agentctl undo`: takes back a change of files that a session's tools have made.
 
 use agentd_proto::v1::run_tool_request::Place;
+use agentd_shared::ids;
 use clap::Args;
 
 use super::tools;
 use crate::app::App;
 use crate::by_hand::Call;
 use crate::exit::{Exit, Failure};
-use crate::ids;
 use crate::terminal_audience::TerminalAudience;
 
 /// The tool that does it.

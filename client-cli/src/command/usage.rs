@@ -3,15 +3,14 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use agentd_proto::v1;
-use agentd_shared::Client;
 use agentd_shared::format::Role;
 use agentd_shared::text::{human_usd, one_line};
+use agentd_shared::{Client, ids};
 use clap::{Args, ValueEnum};
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::app::{App, rpc_failure};
 use crate::exit::{Exit, Failure};
-use crate::ids;
 use crate::json::UsageReportView;
 
 /// Options of `usage`.

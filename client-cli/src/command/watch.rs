@@ -11,7 +11,7 @@ use tokio::time::sleep;
 
 use self::frame::Frame;
 use self::lines::Lines;
-use crate::app::{App, lost, rpc_failure};
+use crate::app::{App, rpc_failure};
 use crate::exit::{Exit, Failure};
 use crate::json::WatchView;
 use crate::signals::Signals;
@@ -112,7 +112,7 @@ impl Overview<'_> {
                 self.leave()?;
                 return Err(rpc_failure("cannot watch the sessions", error));
             }
-            WatchEvent::Lost { error } => self.tell(Some(lost(&error))),
+            WatchEvent::Lost { error } => self.tell(Some(error.loss())),
             WatchEvent::Restored => self.tell(None),
             WatchEvent::Snapshot(_) | WatchEvent::Changed(_) | WatchEvent::Deleted { .. } => {}
         }

@@ -1,13 +1,13 @@
 //! `agentctl withdraw`: takes back a message that no turn has used yet.
 
 use agentd_proto::v1;
+use agentd_shared::ids;
 use clap::Args;
 
 use crate::app::{App, rpc_failure};
 use crate::chat::queue::pick_queued;
 use crate::command::sessions::show::fetch;
 use crate::exit::{Exit, Failure};
-use crate::ids;
 use crate::json::WithdrawnView;
 
 /// Options of `withdraw`.

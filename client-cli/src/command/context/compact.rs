@@ -3,13 +3,12 @@
 use std::time::Duration;
 
 use agentd_proto::v1;
-use agentd_shared::{Client, with_deadline};
+use agentd_shared::{Client, ids, with_deadline};
 use clap::Args;
 
 use crate::app::{App, rpc_failure};
 use crate::chat::lines;
 use crate::exit::{Exit, Failure};
-use crate::ids;
 use crate::json::CompactView;
 
 /// Longest wait: a model may write the summary.

@@ -1,15 +1,14 @@
 //! `agentctl context expand`: the lines of a summary, and what each was made from.
 
 use agentd_proto::v1;
-use agentd_shared::Client;
 use agentd_shared::client_ids::now_ms;
 use agentd_shared::text::{one_line, relative_time, sanitize};
+use agentd_shared::{Client, ids};
 use clap::Args;
 
 use super::layers;
 use crate::app::{App, rpc_failure};
 use crate::exit::{Exit, Failure};
-use crate::ids;
 use crate::json::{CompactedView, ExpandedView};
 
 /// Columns of a line of the summary.

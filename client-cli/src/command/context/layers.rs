@@ -1,13 +1,12 @@
 //! What the next request of a session would hold, layer by layer.
 
 use agentd_proto::v1;
-use agentd_shared::Client;
 use agentd_shared::text::{grouped, one_line};
+use agentd_shared::{Client, ids};
 
 use crate::app::{App, rpc_failure};
 use crate::command::sessions;
 use crate::exit::{Exit, Failure};
-use crate::ids;
 use crate::json::ContextView;
 
 /// Columns of a bar that is all of the window.

@@ -1,13 +1,12 @@
 //! `agentctl context pin|unpin`: what the model keeps to in a session, whatever is folded.
 
 use agentd_proto::v1;
-use agentd_shared::Client;
+use agentd_shared::{Client, ids};
 use clap::Args;
 
 use super::layers;
 use crate::app::{App, rpc_failure};
 use crate::exit::{Exit, Failure};
-use crate::ids;
 
 /// Options of `context pin`.
 #[derive(Debug, Clone, Args)]

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use agentd_proto::v1;
 use agentd_proto::v1::memory_scope::Scope;
+use agentd_shared::directory;
 use clap::Args;
 
 use super::table::{line, short};
 use super::{CategoryArg, PriorityArg, when};
 use crate::app::{App, rpc_failure};
-use crate::directory;
 use crate::exit::{Exit, Failure};
 use crate::json::MemoryView;
 

@@ -4,9 +4,9 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use agentd_proto::v1;
-use agentd_shared::Client;
 use agentd_shared::client_ids::now_ms;
 use agentd_shared::text::one_line;
+use agentd_shared::{Client, directory};
 use clap::{Args, ValueEnum};
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -14,7 +14,6 @@ use serde::Serialize;
 use super::markdown;
 use super::tea_agent::{self, Reading};
 use crate::app::{App, rpc_failure};
-use crate::directory;
 use crate::exit::{Exit, Failure};
 use crate::progress::{Progress, Unit};
 

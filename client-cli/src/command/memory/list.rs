@@ -3,14 +3,13 @@
 use std::path::PathBuf;
 
 use agentd_proto::v1;
-use agentd_shared::Client;
 use agentd_shared::text::one_line;
+use agentd_shared::{Client, directory};
 use clap::{Args, ValueEnum};
 
 use super::table::{columns, scope, short};
 use super::{CategoryArg, PriorityArg};
 use crate::app::{App, rpc_failure};
-use crate::directory;
 use crate::exit::{Exit, Failure};
 use crate::json::FoundMemoryView;
 

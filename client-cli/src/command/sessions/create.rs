@@ -4,14 +4,13 @@ use std::path::PathBuf;
 
 use agentd_proto::v1;
 use agentd_shared::client_ids::new_ulid;
+use agentd_shared::which::model_on_the_wire;
+use agentd_shared::{Wishes, directory};
 use clap::Args;
 
 use crate::app::{App, rpc_failure};
-use crate::cli::Wishes;
-use crate::directory;
 use crate::exit::{Exit, Failure};
 use crate::json::SessionView;
-use crate::which::model_on_the_wire;
 
 /// Options of `sessions create`.
 #[derive(Debug, Clone, Args)]

@@ -1,12 +1,12 @@
 //! `agentctl sessions delete`.
 
 use agentd_proto::v1;
+use agentd_shared::ids;
 use clap::Args;
 
 use crate::app::{App, rpc_failure};
 use crate::confirm::confirm;
 use crate::exit::{Exit, Failure};
-use crate::ids;
 use crate::json::DeletedView;
 
 /// Options of `sessions delete`.

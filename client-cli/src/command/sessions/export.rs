@@ -6,14 +6,14 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use agentd_proto::v1;
-use agentd_shared::Client;
+use agentd_shared::{Client, ids};
 use clap::{Args, ValueEnum};
 
 use crate::app::{App, rpc_failure};
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::progress::{Progress, Unit};
-use crate::{ids, transcript_text};
+use crate::transcript_text;
 
 /// Options of `sessions export`.
 #[derive(Debug, Clone, Args)]

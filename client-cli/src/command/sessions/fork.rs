@@ -2,11 +2,11 @@
 
 use agentd_proto::v1;
 use agentd_shared::client_ids::new_ulid;
+use agentd_shared::ids;
 use clap::Args;
 
 use crate::app::{App, rpc_failure};
 use crate::exit::{Exit, Failure};
-use crate::ids;
 use crate::json::SessionView;
 
 /// Options of `sessions fork`.

@@ -3,14 +3,14 @@
 use agentd_proto::v1;
 use agentd_shared::client_ids::now_ms;
 use agentd_shared::format::Role;
+use agentd_shared::ids;
 use agentd_shared::text::{one_line, relative_time};
 use clap::Args;
 
-use crate::app::App;
+use crate::app::{App, rpc_failure};
 use crate::chat::terminal::Size;
 use crate::columns::{self, Flexible};
 use crate::exit::{Exit, Failure};
-use crate::ids;
 use crate::json::SessionView;
 
 /// Options of `sessions list`.
@@ -34,7 +34,9 @@ const TITLE: usize = 1;
 pub(super) async fn run(args: &ListArgs, app: &App) -> Result<Exit, Failure> {
     let client = app.client().await?;
     let limit = if args.limit == 0 { usize::MAX } else { args.limit };
-    let ids::Listed { sessions, has_more } = ids::up_to(&client, limit).await?;
+    let listed = ids::up_to(&client, limit).await;
+    let ids::Listed { sessions, has_more } =
+        listed.map_err(|error| rpc_failure("cannot list sessions", error))?;
     if args.json {
         let views: Vec<SessionView<'_>> = sessions.iter().map(SessionView::from).collect();
         app.output.json(&views)?;

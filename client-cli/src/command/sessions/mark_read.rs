@@ -1,11 +1,11 @@
 //! `agentctl sessions mark-read`.
 
 use agentd_proto::v1;
+use agentd_shared::ids;
 use clap::Args;
 
 use crate::app::{App, rpc_failure};
 use crate::exit::{Exit, Failure};
-use crate::ids;
 use crate::json::ReadView;
 
 /// Options of `sessions mark-read`.
@@ -30,7 +30,8 @@ const SCRIPTS: &str = "agentctl";
 pub(super) async fn run(args: &MarkReadArgs, app: &App) -> Result<Exit, Failure> {
     let client = app.client().await?;
     let sessions = if args.all {
-        ids::all(&client).await?
+        let all = ids::all(&client).await;
+        all.map_err(|error| rpc_failure("cannot list sessions", error))?
     } else {
         let mut sessions = Vec::new();
         for wanted in &args.sessions {

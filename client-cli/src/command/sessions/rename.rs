@@ -1,12 +1,11 @@
 //! `agentctl sessions rename`.
 
 use agentd_proto::v1;
-use agentd_shared::Client;
+use agentd_shared::{Client, ids};
 use clap::Args;
 
 use crate::app::{App, rpc_failure};
 use crate::exit::{Exit, Failure};
-use crate::ids;
 use crate::json::SessionView;
 
 /// Options of `sessions rename`.

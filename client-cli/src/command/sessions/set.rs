@@ -1,12 +1,11 @@
 //! `agentctl sessions set`.
 
+use agentd_shared::{EffortArg, ModeArg, Wishes, WorkArg, ids, which};
 use clap::Args;
 
 use crate::app::App;
-use crate::cli::{EffortArg, ModeArg, Wishes, WorkArg};
 use crate::exit::{Exit, Failure};
 use crate::json::SessionView;
-use crate::{ids, which};
 
 /// Options of `sessions set`.
 #[derive(Debug, Clone, Args)]

@@ -1,14 +1,13 @@
 //! `agentctl sessions show`.
 
 use agentd_proto::v1;
-use agentd_shared::Client;
 use agentd_shared::client_ids::now_ms;
 use agentd_shared::text::{one_line, relative_time};
+use agentd_shared::{Client, ids};
 use clap::Args;
 
 use crate::app::{App, rpc_failure};
 use crate::exit::{Exit, Failure};
-use crate::ids;
 use crate::json::DetailView;
 
 /// Options of `sessions show`.

@@ -3,15 +3,13 @@
 use std::path::PathBuf;
 
 use agentd_proto::v1::run_tool_request::Place;
-use agentd_shared::Client;
+use agentd_shared::{Client, directory, ids};
 use clap::Args;
 
 use super::{arguments, show};
 use crate::app::App;
 use crate::by_hand::{self, Call, Outcome};
-use crate::directory;
 use crate::exit::{Exit, Failure};
-use crate::ids;
 use crate::signals::Signals;
 use crate::terminal_audience::TerminalAudience;
 

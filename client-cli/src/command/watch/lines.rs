@@ -7,7 +7,7 @@ use agentd_proto::v1;
 use agentd_shared::client_ids::now_ms;
 use agentd_shared::format::Role;
 use agentd_shared::text::{human_duration, relative_time};
-use agentd_shared::{Attention, BoardChange, SessionBoard, is_unread};
+use agentd_shared::{Attention, BoardChange, SessionBoard, ids, is_unread};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -15,7 +15,6 @@ use crate::columns::{self, Flexible};
 use crate::command::sessions::list::title;
 use crate::command::usage::cost_text;
 use crate::exit::Failure;
-use crate::ids;
 use crate::output::Output;
 
 /// Columns of a title.
