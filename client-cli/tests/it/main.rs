@@ -12,6 +12,7 @@ mod inside;
 mod memory;
 mod overview;
 mod plans;
+mod pty;
 mod remote;
 mod sandbox;
 mod scripts;

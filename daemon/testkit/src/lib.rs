@@ -44,6 +44,6 @@ pub use home::Home;
 #[cfg(feature = "daemon")]
 pub use process_daemon::{CRASH_AT, Ended, LOG_RECORDS, ProcessDaemon, ProcessDaemonBuilder};
 #[cfg(feature = "daemon")]
-pub use pty::{Pty, PtyBuilder};
+pub use pty::{Cell, Color, CursorStyle, Modes, Pty, PtyBuilder, Screen};
 #[cfg(feature = "daemon")]
 pub use tools::{AppendLine, FixedOutput, SlowRead};
