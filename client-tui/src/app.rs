@@ -13,6 +13,8 @@ use ratatui::layout::{Position, Rect};
 use tokio::time::Instant;
 
 use crate::conn::Conn;
+use crate::file_lists::FileLists;
+use crate::history_file::HistoryFile;
 use crate::input::Input;
 use crate::state::{Effect, State, Tone};
 use crate::terminal::{self, Screen, Signals, TerminalGuard, editor};
@@ -22,6 +24,8 @@ use crate::view;
 const FRAME: Duration = Duration::from_micros(16_667);
 /// Time between two steps of what moves by itself.
 const TICK: Duration = Duration::from_millis(100);
+/// Longest wait for the history at the end.
+const FINISH: Duration = Duration::from_secs(2);
 /// Reports that are taken at once before anything is drawn.
 const BATCH: usize = 4_096;
 
@@ -33,6 +37,8 @@ pub struct App {
     guard: TerminalGuard,
     screen: Screen,
     signals: Signals,
+    history: HistoryFile,
+    files: FileLists,
     /// What the terminal brings; none while the terminal is not ours.
     events: Option<EventStream>,
     /// Something has changed since the last frame.
@@ -71,6 +77,7 @@ impl App {
         conn: Conn,
         guard: TerminalGuard,
         signals: Signals,
+        history: HistoryFile,
     ) -> io::Result<Self> {
         let screen = terminal::screen()?;
         let size = screen.size()?;
@@ -82,6 +89,8 @@ impl App {
             guard,
             screen,
             signals,
+            history,
+            files: FileLists::default(),
             events: Some(EventStream::new()),
             stale: true,
             next_frame: now,
@@ -107,11 +116,16 @@ impl App {
                 Wake::Gone => Some(terminal::Stop::Hangup.exit_code()),
             };
         }
+        // A file system that hangs must not keep anybody here.
+        let kept = tokio::time::timeout(FINISH, self.history.finish()).await;
+        if kept.is_err() {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "the history cannot be written"));
+        }
         Ok(Left { code: ended.unwrap_or_default(), farewell: self.state.farewell() })
     }
 
     async fn wake(&mut self) -> Wake {
-        let Self { signals, events, conn, .. } = self;
+        let Self { signals, events, conn, history, files, .. } = self;
         let event = async {
             match events {
                 Some(events) => events.next().await,
@@ -131,6 +145,8 @@ impl App {
                 self.next_tick = Instant::now() + TICK;
                 Wake::Input(Input::Tick)
             }
+            input = history.next() => Wake::Input(input),
+            input = files.next() => Wake::Input(input),
             report = conn.next() => Wake::Input(Input::Report(report)),
         }
     }
@@ -171,6 +187,8 @@ impl App {
                 Effect::Watch => self.conn.watch(),
                 Effect::Retake => self.retake()?,
                 Effect::Redraw => self.refresh()?,
+                Effect::ListFiles(directory) => self.files.list(directory),
+                Effect::Remember(text) => self.history.remember(text),
                 Effect::Edit(text) => self.edit(&text)?,
                 Effect::Suspend => {
                     self.away(terminal::stop_process)??;

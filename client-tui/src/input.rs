@@ -33,6 +33,12 @@ pub enum Input {
     Tick,
     /// The text that an editor came back with; `None` when it was not changed.
     Edited(Option<String>),
+    /// What was sent before, the oldest first.
+    History(Vec<String>),
+    /// Files of the workspace, relative to it.
+    Files(Vec<String>),
+    /// Something beside the loop went wrong.
+    Trouble(String),
     /// A signal.
     Stop(Stop),
 }

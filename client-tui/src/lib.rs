@@ -13,6 +13,8 @@ pub mod cli;
 pub mod conn;
 pub mod document;
 pub mod exit;
+pub mod file_lists;
+pub mod history_file;
 pub mod input;
 pub mod linear;
 pub mod state;

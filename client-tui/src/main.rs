@@ -8,10 +8,13 @@ use agent_tui::app::App;
 use agent_tui::cli::Cli;
 use agent_tui::conn::{Command, Conn};
 use agent_tui::exit::{Failure, tell};
+use agent_tui::history_file::HistoryFile;
+use agent_tui::input::Keymap;
 use agent_tui::linear;
 use agent_tui::state::{Effect, Settings, State, Tone};
 use agent_tui::terminal::{Signals, Stop, TerminalGuard, Wishes};
 use agent_tui::theme::Surroundings;
+use agentd_shared::client_config::EditMode;
 use agentd_shared::{
     BrokenConfig, Client, Connector, ConnectorError, Recovery, StartOptions, directory, which,
 };
@@ -68,6 +71,14 @@ async fn run(cli: Cli) -> Result<u8, Failure> {
     for warning in warnings(&connector) {
         state.notices.say(Tone::Warn, &warning);
     }
+    let config = connector.config();
+    let (keymap, odd_keys) = Keymap::configured(&config.keys);
+    state.keymap = keymap;
+    for warning in odd_keys {
+        state.notices.say(Tone::Warn, &warning);
+    }
+    state.composer.configure(config.history_size, config.edit_mode == EditMode::Vi);
+    let history = HistoryFile::open(connector.paths().history_file(), config.history_size);
     let mut first = vec![Effect::Send(Command::GetStatus), Effect::Watch];
     first.extend(state.ask_for_facts());
     first.extend(state.open_session(&chosen.session_id));
@@ -79,7 +90,7 @@ async fn run(cli: Cli) -> Result<u8, Failure> {
     let conn = Conn::new(client, connector.identity().clone(), recovery);
     let mouse = connector.config().mouse && !cli.no_mouse;
     let guard = TerminalGuard::take(Wishes { mouse })?;
-    let app = App::new(state, conn, guard, signals)?;
+    let app = App::new(state, conn, guard, signals, history)?;
     let left = app.run(first).await?;
     // The terminal is given back by now.
     tell(&left.farewell);
@@ -122,6 +133,7 @@ fn settings(cli: &Cli, connector: &Connector, client: &Client) -> Settings {
         reasoning: config.show_reasoning,
         sidebar: config.sidebar,
         bell: config.bell,
+        local: !client.endpoint().is_remote(),
         ..Settings::default()
     }
 }

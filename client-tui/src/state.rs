@@ -1,18 +1,27 @@
 //! All that is shown, and what follows from an input. It draws nothing and calls nobody.
 
 mod act;
+mod answer;
+mod completion;
 mod composer;
 mod effect;
+mod help;
 mod line_edit;
 mod lists;
+mod models;
 mod notices;
 mod open_session;
+pub mod overlay;
 pub mod pane;
+mod pick;
+mod popup;
+mod replies;
 mod report;
 mod search_transcript;
 mod selection;
 pub mod sessions;
 mod settings;
+mod slash;
 mod standing;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -20,7 +29,8 @@ pub(crate) mod tests;
 use agentd_proto::v1;
 use crossterm::event::{KeyCode, KeyEvent, MouseEvent, MouseEventKind};
 
-pub use composer::Composer;
+pub use completion::{Candidate, Popup, Vocabulary};
+pub use composer::{Composer, Typed};
 pub use effect::Effect;
 pub use line_edit::LineEdit;
 pub use notices::{Notice, Notices, Tone};
@@ -33,6 +43,7 @@ pub use standing::{Facts, PlanLine, PlanShown, StepState};
 
 use crate::conn::StreamId;
 use crate::input::{Action, Input, Keymap};
+use overlay::{Asks, Overlay, Pressed};
 
 /// Milliseconds between two ticks.
 const TICK_MS: i64 = 100;
@@ -54,6 +65,16 @@ pub struct State {
     pub open: Option<Box<OpenSession>>,
     /// The message that is being written.
     pub composer: Composer,
+    /// What is offered for the word before the cursor.
+    pub popup: Option<Popup>,
+    /// What was asked for and lies on top.
+    pub overlay: Option<Overlay>,
+    /// What waits for a person.
+    pub asks: Asks,
+    /// Models, as far as they were asked for.
+    pub models: Option<v1::ListModelsResponse>,
+    /// What can be completed beside what is known anyway.
+    pub vocabulary: Vocabulary,
     /// What the daemon or the terminal has to say.
     pub notices: Notices,
     /// How the daemon is, as far as it was asked.
@@ -85,6 +106,11 @@ impl State {
             sessions: SessionList::default(),
             open: None,
             composer: Composer::default(),
+            popup: None,
+            overlay: None,
+            asks: Asks::default(),
+            models: None,
+            vocabulary: Vocabulary::default(),
             notices: Notices::default(),
             status: None,
             facts: Facts::default(),
@@ -109,7 +135,7 @@ impl State {
                 if self.is_searching() {
                     self.search_paste(&text);
                 } else {
-                    self.composer.paste(&text);
+                    self.on_paste(&text);
                 }
                 Vec::new()
             }
@@ -137,7 +163,19 @@ impl State {
                 }
                 Vec::new()
             }
-            Input::Stop(stop) => act::stop(stop),
+            Input::Stop(stop) => self.stop(stop),
+            Input::History(earlier) => {
+                self.composer.history_loaded(earlier);
+                Vec::new()
+            }
+            Input::Files(files) => {
+                self.vocabulary.files = files;
+                self.offer()
+            }
+            Input::Trouble(text) => {
+                self.notices.say(Tone::Warn, &text);
+                Vec::new()
+            }
         }
     }
 
@@ -149,6 +187,7 @@ impl State {
             || self.is_running()
             || is_lost
             || (is_seen && self.sessions.any_runs())
+            || self.asks.moves(self.ticks)
     }
 
     /// Whether a turn of the open session runs.
@@ -163,6 +202,10 @@ impl State {
     }
 
     fn on_key(&mut self, key: KeyEvent) -> Vec<Effect> {
+        if let Some(overlay) = &mut self.overlay {
+            let pressed = overlay.key(key);
+            return self.on_pressed(pressed, key);
+        }
         if let Some(effects) = self.key_in_lists(key) {
             return effects;
         }
@@ -171,17 +214,75 @@ impl State {
         {
             return effects;
         }
+        if let Some(effects) = self.popup_key(key) {
+            return effects;
+        }
+        if let Some(effects) = self.ask_key(key) {
+            return effects;
+        }
         if let Some(effects) = self.selection_key(key) {
             return effects;
         }
-        if let Some(action) = self.keymap.action(key) {
+        if key.code == KeyCode::Esc && self.composer.escape() {
+            return Vec::new();
+        }
+        let action = self.keymap.action(key).filter(|_| !self.composer.wants(key));
+        if let Some(action) = action {
             return self.act(action);
         }
         if self.composer.is_empty() && key.code == KeyCode::Char('?') {
             return self.act(Action::Help);
         }
-        self.composer.key(key);
+        self.asks.typed(self.ticks);
+        match self.composer.key(key) {
+            Typed::Above => self.composer.history_back(),
+            Typed::Below => self.composer.history_forward(),
+            Typed::Taken => return self.offer(),
+            Typed::Other => {}
+        }
+        self.popup = None;
         Vec::new()
+    }
+
+    /// Does what a key came to in the overlay. Few actions reach beyond it.
+    fn on_pressed(&mut self, pressed: Pressed, key: KeyEvent) -> Vec<Effect> {
+        match pressed {
+            Pressed::Taken => Vec::new(),
+            Pressed::Close => {
+                self.overlay = None;
+                Vec::new()
+            }
+            Pressed::Chosen(picks, value) => {
+                self.overlay = None;
+                self.choose(picks, &value)
+            }
+            Pressed::Other => match self.keymap.action(key) {
+                Some(Action::Help | Action::Interrupt) => {
+                    self.overlay = None;
+                    Vec::new()
+                }
+                Some(action @ (Action::Quit | Action::Suspend | Action::Redraw)) => {
+                    self.act(action)
+                }
+                _ => Vec::new(),
+            },
+        }
+    }
+
+    fn on_paste(&mut self, text: &str) {
+        if let Some(overlay) = &mut self.overlay {
+            overlay.paste(text);
+            return;
+        }
+        if let Some(reason) = &mut self.asks.reason {
+            reason.paste(text);
+            return;
+        }
+        self.asks.typed(self.ticks);
+        self.popup = None;
+        if let Err(error) = self.composer.paste(text) {
+            self.notices.say(Tone::Error, &format!("not pasted: {error}"));
+        }
     }
 
     fn on_mouse(&mut self, mouse: MouseEvent) -> Vec<Effect> {
@@ -190,9 +291,15 @@ impl State {
             MouseEventKind::ScrollDown => -WHEEL,
             _ => return self.on_button(mouse),
         };
-        if self.wheel_in_lists(up) {
-            return Vec::new();
+        match &mut self.overlay {
+            Some(Overlay::Text(text)) => text.wheel(up),
+            Some(Overlay::Picker(picker)) => picker.step(-up),
+            None => {
+                if !self.wheel_in_lists(up) {
+                    return self.scroll(up);
+                }
+            }
         }
-        self.scroll(up)
+        Vec::new()
     }
 }

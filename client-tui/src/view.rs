@@ -2,6 +2,7 @@
 
 mod composer;
 mod header;
+mod overlay;
 mod panes;
 mod plan;
 mod queue;
@@ -27,10 +28,12 @@ pub fn draw(frame: &mut Frame<'_>, state: &mut State) {
     let area = frame.area();
     if state.pane.is_some() {
         panes::draw(frame, area, state);
+        overlay::draw(frame, area, state);
         return;
     }
     if state.has_session_screen() {
         sidebar::draw(frame, area, state);
+        overlay::draw(frame, area, state);
         return;
     }
     let beside = if state.has_sidebar() { sidebar::WIDTH } else { 0 };
@@ -38,7 +41,7 @@ pub fn draw(frame: &mut Frame<'_>, state: &mut State) {
         Layout::horizontal([Constraint::Length(beside), Constraint::Min(1)]).areas(area);
     sidebar::draw(frame, side, state);
 
-    let rows = composer::rows(state, area.width).min(COMPOSER);
+    let rows = composer::rows(state, area.width, COMPOSER);
     let plan = state.plan_view();
     let [head, transcript, plan_rows, waiting, notice, composer, bar] = Layout::vertical([
         Constraint::Length(u16::from(area.height >= TALL)),
@@ -61,4 +64,5 @@ pub fn draw(frame: &mut Frame<'_>, state: &mut State) {
     status_bar::notice(frame, notice, state);
     composer::draw(frame, composer, state);
     status_bar::draw(frame, bar, state);
+    overlay::draw(frame, transcript, state);
 }

@@ -3,6 +3,7 @@
 //! The daemon owns all other sections. A value that cannot be used is an error; an unknown key is a
 //! warning that names the nearest known one, so that a newer file still works with an older client.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use crate::ErrorKind;
 const ENV_PREFIX: &str = "AGENTD_CLIENT_";
 const MAX_HISTORY: usize = 1_000_000;
 
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 11] = [
     "show_reasoning",
     "markdown",
     "color",
@@ -23,6 +24,7 @@ const KEYS: [&str; 10] = [
     "bell",
     "mouse",
     "sidebar",
+    "keys",
 ];
 
 /// When to use a feature that only a terminal can show.
@@ -84,6 +86,9 @@ pub struct ClientConfig {
     pub mouse: bool,
     /// The full-screen client shows the sessions beside the transcript where there is room.
     pub sidebar: bool,
+    /// Keys of the full-screen client by action, such as `page_up = ["PageUp", "Ctrl-B"]`. Which
+    /// actions and keys there are is its own affair.
+    pub keys: BTreeMap<String, Vec<String>>,
 }
 
 impl Default for ClientConfig {
@@ -99,6 +104,7 @@ impl Default for ClientConfig {
             bell: true,
             mouse: true,
             sidebar: true,
+            keys: BTreeMap::new(),
         }
     }
 }
@@ -174,6 +180,7 @@ impl ClientConfig {
             "bell" => self.bell = as_bool(value)?,
             "mouse" => self.mouse = as_bool(value)?,
             "sidebar" => self.sidebar = as_bool(value)?,
+            "keys" => self.keys = as_keys(value)?,
             _ => return Ok(Known::No),
         }
         Ok(Known::Yes)
@@ -277,6 +284,21 @@ fn as_theme(value: &toml::Value) -> Result<ThemeChoice, &'static str> {
         Some("mono") => Ok(ThemeChoice::Mono),
         _ => Err("\"auto\", \"dark\", \"light\" or \"mono\""),
     }
+}
+
+/// Names of keys by action: a list of texts, or one text, for each.
+fn as_keys(value: &toml::Value) -> Result<BTreeMap<String, Vec<String>>, &'static str> {
+    const EXPECTED: &str = "a section of lists of keys, such as page_up = [\"PageUp\", \"Ctrl-B\"]";
+    let text = |value: &toml::Value| value.as_str().map(str::to_owned).ok_or(EXPECTED);
+    let table = value.as_table().ok_or(EXPECTED)?;
+    let keys = table.iter().map(|(action, keys)| {
+        let keys = match keys {
+            toml::Value::Array(keys) => keys.iter().map(text).collect::<Result<_, _>>()?,
+            one => vec![text(one)?],
+        };
+        Ok((action.clone(), keys))
+    });
+    keys.collect()
 }
 
 /// Where a value was given.

@@ -240,10 +240,8 @@ impl Conversation<'_> {
                 self.say(sessions::list::table(&known.sessions, Some(width)));
                 self.learn_sessions().await;
             }
-            SlashCommand::Switch => {
-                let session_id = ids::resolve(&self.client, argument).await?;
-                self.go(&Chosen { session_id, is_new: false }).await;
-            }
+            SlashCommand::Switch => self.resume(argument).await?,
+            SlashCommand::Continue if !argument.is_empty() => self.resume(argument).await?,
             SlashCommand::Title if argument.is_empty() => {
                 // The event that gave it may be older than what was replayed.
                 let title = match self.session().await?.title.as_str() {
@@ -316,6 +314,11 @@ impl Conversation<'_> {
                 None => self.view.aside(Tone::Dim, "no question is open"),
             },
             SlashCommand::Stop => self.cancel_turn().await?,
+            // The table says where they are, and completion does not offer them here.
+            SlashCommand::Verbose | SlashCommand::Theme => {
+                let program = Surface::FullScreen.program();
+                self.view.aside(Tone::Warn, &format!("only {program} has this"));
+            }
             SlashCommand::Quit => self.leaving = true,
         }
         Ok(())
@@ -329,6 +332,12 @@ impl Conversation<'_> {
                 self.view.canvas.plain(&line);
             }
         }
+    }
+
+    async fn resume(&mut self, id: &str) -> Result<(), Failure> {
+        let session_id = ids::resolve(&self.client, id).await?;
+        self.go(&Chosen { session_id, is_new: false }).await;
+        Ok(())
     }
 
     async fn go(&mut self, chosen: &Chosen) {

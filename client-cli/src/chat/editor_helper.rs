@@ -118,7 +118,7 @@ fn complete(typed: &str, vocabulary: &Vocabulary) -> (usize, Vec<Pair>) {
     };
     let completes = slash::find(name).map_or(Completes::Nothing, |entry| entry.completes);
     let candidates: Vec<Pair> = match completes {
-        Completes::Nothing => Vec::new(),
+        Completes::Nothing | Completes::Themes => Vec::new(),
         Completes::Sessions => described(&vocabulary.sessions),
         Completes::Models => plain(&vocabulary.models),
         Completes::Efforts => plain(&value_names::<EffortArg>()),

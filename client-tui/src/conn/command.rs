@@ -1,5 +1,7 @@
 //! What a terminal can ask the daemon for, and what comes back.
 
+use std::path::PathBuf;
+
 use agentd_proto::v1;
 use agentd_shared::RpcError;
 
@@ -58,6 +60,36 @@ pub enum Command {
     GetContext(v1::GetContextRequest),
     /// Finds what was said in all sessions.
     SearchMessages(v1::SearchMessagesRequest),
+    /// Shows a tool.
+    GetTool(v1::GetToolRequest),
+    /// Shows what tools have changed.
+    ListChanges(v1::ListChangesRequest),
+    /// Takes a change of files back.
+    Undo {
+        /// Whose change.
+        session_id: String,
+        /// Its number; none: the last one.
+        change: Option<u64>,
+        /// Who wants it.
+        author: v1::Author,
+    },
+    /// Folds the older turns.
+    CompactContext(v1::CompactContextRequest),
+    /// Shows what a line of the summary was made from.
+    ExpandSummary(v1::ExpandSummaryRequest),
+    /// Pins a text.
+    Pin(v1::PinTextRequest),
+    /// Takes back what is pinned.
+    Unpin(v1::UnpinTextRequest),
+    /// Reads events.
+    ListEvents(v1::ListEventsRequest),
+    /// Writes a session to a file.
+    Export {
+        /// Which session.
+        session_id: String,
+        /// The file, which must not be there yet.
+        file: PathBuf,
+    },
 }
 
 impl Command {
@@ -75,7 +107,11 @@ impl Command {
             | Self::UpdateMemory(_)
             | Self::ForgetMemory(_)
             | Self::ConfirmMemory(_)
-            | Self::UndoMemoryChange(_) => true,
+            | Self::UndoMemoryChange(_)
+            | Self::Undo { .. }
+            | Self::CompactContext(_)
+            | Self::Pin(_)
+            | Self::Unpin(_) => true,
             Self::SetReadCursor(_)
             | Self::ListSessions(_)
             | Self::GetSession(_)
@@ -90,7 +126,12 @@ impl Command {
             | Self::ListTools
             | Self::GetUsage(_)
             | Self::GetContext(_)
-            | Self::SearchMessages(_) => false,
+            | Self::SearchMessages(_)
+            | Self::GetTool(_)
+            | Self::ListChanges(_)
+            | Self::ExpandSummary(_)
+            | Self::ListEvents(_)
+            | Self::Export { .. } => false,
         }
     }
 
@@ -123,6 +164,15 @@ impl Command {
             Self::GetUsage(_) => "sum up what was used",
             Self::GetContext(_) => "measure the context",
             Self::SearchMessages(_) => "search all sessions",
+            Self::GetTool(_) => "show the tool",
+            Self::ListChanges(_) => "show the changes",
+            Self::Undo { .. } => "take the change of files back",
+            Self::CompactContext(_) => "fold the older turns",
+            Self::ExpandSummary(_) => "show what the line was made from",
+            Self::Pin(_) => "pin the text",
+            Self::Unpin(_) => "take back what is pinned",
+            Self::ListEvents(_) => "read the events",
+            Self::Export { .. } => "write the session to a file",
         }
     }
 }
@@ -188,6 +238,22 @@ pub enum Reply {
         /// What was found.
         found: v1::SearchMessagesResponse,
     },
+    /// One tool.
+    Tool(Box<v1::Tool>),
+    /// What tools have changed.
+    Changes(v1::ListChangesResponse),
+    /// The end of taking a change back.
+    Undone(Box<v1::ToolCallFinished>),
+    /// Whether older turns were folded.
+    Compacted(Box<v1::CompactContextResponse>),
+    /// What a line of the summary was made from.
+    Expanded(v1::ExpandSummaryResponse),
+    /// What is pinned now.
+    Pins(Vec<String>),
+    /// Events.
+    Events(Vec<v1::Event>),
+    /// A session was written to a file.
+    Exported(PathBuf),
     /// It was refused, or nobody answered.
     Failed {
         /// What was asked.

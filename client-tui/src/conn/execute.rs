@@ -1,5 +1,8 @@
 //! Runs one command to its end.
 
+mod export;
+mod undo;
+
 use std::time::Duration;
 
 use agentd_proto::v1;
@@ -134,6 +137,43 @@ async fn call(client: &Client, command: Command) -> Result<Reply, RpcError> {
             let question = request.question.clone();
             let found = client.search().search_messages(with_deadline(request, PATIENCE)).await?;
             Reply::Found { question, found: found.into_inner() }
+        }
+        Command::GetTool(request) => {
+            let found = client.tool().get_tool(with_deadline(request, PATIENCE)).await?;
+            Reply::Tool(Box::new(found.into_inner().tool.unwrap_or_default()))
+        }
+        Command::ListChanges(request) => {
+            let changes = client.tool().list_changes(with_deadline(request, PATIENCE)).await?;
+            Reply::Changes(changes.into_inner())
+        }
+        Command::Undo { session_id, change, author } => {
+            Reply::Undone(Box::new(undo::undo(client, session_id, change, author).await?))
+        }
+        Command::CompactContext(request) => {
+            // A model may write the summary.
+            let request = with_deadline(request, LONG_PATIENCE);
+            let done = client.context().compact_context(request).await?;
+            Reply::Compacted(Box::new(done.into_inner()))
+        }
+        Command::ExpandSummary(request) => {
+            let found = client.context().expand_summary(with_deadline(request, PATIENCE)).await?;
+            Reply::Expanded(found.into_inner())
+        }
+        Command::Pin(request) => {
+            let pins = client.context().pin_text(with_deadline(request, PATIENCE)).await?;
+            Reply::Pins(pins.into_inner().pins)
+        }
+        Command::Unpin(request) => {
+            let pins = client.context().unpin_text(with_deadline(request, PATIENCE)).await?;
+            Reply::Pins(pins.into_inner().pins)
+        }
+        Command::ListEvents(request) => {
+            let page = client.event().list_events(with_deadline(request, PATIENCE)).await?;
+            Reply::Events(page.into_inner().events)
+        }
+        Command::Export { session_id, file } => {
+            export::export(client, session_id, file.clone()).await?;
+            Reply::Exported(file)
         }
         Command::GetStatus => {
             let request = with_deadline(v1::GetStatusRequest::default(), PATIENCE);

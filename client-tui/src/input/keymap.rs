@@ -1,8 +1,12 @@
 //! Keys and what they do: one table drives dispatch, help and the configuration.
 
-use std::fmt;
+mod key;
+
+use std::collections::BTreeMap;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+pub use key::{Key, KeyError};
 
 /// What a key can ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -19,6 +23,12 @@ pub enum Action {
     HistoryBack,
     /// The entry of the history after.
     HistoryForward,
+    /// Looks for what was sent before.
+    HistorySearch,
+    /// Takes the last change of the message back.
+    Undo,
+    /// Makes it again.
+    Redo,
     /// Opens the composer's text in an editor.
     Edit,
     /// A window up.
@@ -87,15 +97,6 @@ pub enum Action {
     QuitIfIdle,
 }
 
-/// A key with its modifiers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Key {
-    /// The key.
-    pub code: KeyCode,
-    /// Ctrl, Alt and Shift; Shift is not told of letters.
-    pub modifiers: KeyModifiers,
-}
-
 /// A line of the table.
 #[derive(Debug)]
 pub struct Binding {
@@ -153,6 +154,10 @@ pub const TABLE: &[Binding] = &[
         &[with(CTRL, KeyCode::Down)],
         "what was sent after (also Down in the last line)",
     ),
+    binding(Action::HistorySearch, "history_search", &[ctrl('r')], "look for what was sent before"),
+    // Terminals send the same byte for Ctrl-_ and Ctrl-7.
+    binding(Action::Undo, "undo", &[ctrl('_'), ctrl('7')], "take the last change back"),
+    binding(Action::Redo, "redo", &[with(ALT, KeyCode::Char('_'))], "make it again"),
     binding(Action::Edit, "edit", &[ctrl('g')], "open the message in $VISUAL or $EDITOR"),
     binding(Action::PageUp, "page_up", &[plain(KeyCode::PageUp)], "a window up"),
     binding(Action::PageDown, "page_down", &[plain(KeyCode::PageDown)], "a window down"),
@@ -286,46 +291,129 @@ impl Keymap {
         self.bound.iter().find(|(bound, _)| *bound == key).map(|(_, action)| *action)
     }
 
+    /// The keys that a configuration asks for, and what is wrong with it, a sentence each. An action
+    /// that is named has these keys alone; a key that another action had is taken from it.
+    pub fn configured(wanted: &BTreeMap<String, Vec<String>>) -> (Self, Vec<String>) {
+        let mut warnings = Vec::new();
+        let mut chosen: Vec<(Key, Action)> = Vec::new();
+        let mut named = Vec::new();
+        for (name, keys) in wanted {
+            let Some(binding) = TABLE.iter().find(|binding| binding.name == name) else {
+                warnings.push(unknown_action(name));
+                continue;
+            };
+            named.push(binding.action);
+            for text in keys {
+                match text.parse::<Key>() {
+                    Ok(key) if chosen.iter().any(|(taken, _)| *taken == key) => {
+                        warnings.push(format!(
+                            "client.keys.{name}: {key} does something else already; choose another"
+                        ));
+                    }
+                    Ok(key) => chosen.push((key, binding.action)),
+                    Err(error) => warnings.push(format!("client.keys.{name}: {error}")),
+                }
+            }
+        }
+        let Self { bound } = Self::default();
+        let kept = bound.into_iter().filter(|(key, action)| {
+            !named.contains(action) && !chosen.iter().any(|(taken, _)| taken == key)
+        });
+        let bound: Vec<(Key, Action)> = kept.chain(chosen.iter().copied()).collect();
+        for binding in TABLE {
+            let has_key = bound.iter().any(|(_, action)| *action == binding.action);
+            if !has_key && !named.contains(&binding.action) {
+                let name = binding.name;
+                warnings.push(format!("client.keys: no key is left for {name}; give it one"));
+            }
+        }
+        (Self { bound }, warnings)
+    }
+
+    /// The keys of an action as help names them, such as "PageUp, Ctrl-B".
+    pub fn names(&self, action: Action) -> String {
+        let names: Vec<String> = self.keys(action).map(|key| key.to_string()).collect();
+        names.join(", ")
+    }
+
+    /// The first key of an action, for a hint; empty when it has none.
+    pub fn name(&self, action: Action) -> String {
+        self.keys(action).next().map_or(String::new(), |key| key.to_string())
+    }
+
     /// The keys of an action.
     pub fn keys(&self, action: Action) -> impl Iterator<Item = Key> {
         self.bound.iter().filter(move |(_, bound)| *bound == action).map(|(key, _)| *key)
     }
 }
 
-impl Key {
-    /// The key of an event. Shift is part of a letter, and terminals do not agree on how to tell it.
-    pub fn of(event: KeyEvent) -> Self {
-        let (mut code, mut modifiers) = (event.code, event.modifiers);
-        modifiers &= CTRL | ALT | KeyModifiers::SHIFT;
-        if let KeyCode::Char(letter) = code {
-            if modifiers.contains(CTRL) {
-                code = KeyCode::Char(letter.to_ascii_lowercase());
-            }
-            modifiers -= KeyModifiers::SHIFT;
+fn unknown_action(name: &str) -> String {
+    let names = TABLE.iter().map(|binding| binding.name);
+    let nearest = names.map(|known| (strsim::damerau_levenshtein(known, name), known)).min();
+    let shown = agentd_shared::text::one_line(name, 40);
+    match nearest.filter(|(distance, known)| *distance <= known.len() / 2) {
+        Some((_, known)) => {
+            format!("client.keys: there is no action {shown}; did you mean {known}?")
         }
-        Self { code, modifiers }
-    }
-}
-
-impl fmt::Display for Key {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (modifier, name) in [(CTRL, "Ctrl-"), (ALT, "Alt-"), (KeyModifiers::SHIFT, "Shift-")] {
-            if self.modifiers.contains(modifier) {
-                formatter.write_str(name)?;
-            }
-        }
-        match self.code {
-            KeyCode::Char(' ') => formatter.write_str("Space"),
-            KeyCode::Char(letter) => write!(formatter, "{}", letter.to_uppercase()),
-            KeyCode::F(number) => write!(formatter, "F{number}"),
-            other => write!(formatter, "{other}"),
-        }
+        None => format!("client.keys: there is no action {shown}; help (F1) shows all"),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn configured(wanted: &[(&str, &[&str])]) -> (Keymap, Vec<String>) {
+        let owned = |keys: &&[&str]| keys.iter().map(|key| (*key).to_owned()).collect();
+        let wanted = wanted.iter().map(|(action, keys)| ((*action).to_owned(), owned(keys)));
+        Keymap::configured(&wanted.collect())
+    }
+
+    #[test]
+    fn a_configured_action_has_its_keys_alone_and_others_keep_theirs() {
+        let (keymap, warnings) = configured(&[("page_up", &["PageUp", "ctrl-b"]), ("help", &[])]);
+        assert_eq!(warnings, Vec::<String>::new());
+        assert_eq!(keymap.names(Action::PageUp), "PageUp, Ctrl-B");
+        assert_eq!(keymap.names(Action::Help), "");
+        assert_eq!(keymap.names(Action::PageDown), "PageDown");
+        let (keymap, _) = configured(&[]);
+        assert_eq!(keymap, Keymap::default());
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_told_with_what_is_near() {
+        let check = |wanted: &[(&str, &[&str])], expect: &[&str]| {
+            assert_eq!(configured(wanted).1, expect, "{wanted:?}");
+        };
+        check(
+            &[("pageup", &["PageUp"])],
+            &["client.keys: there is no action pageup; did you mean page_up?"],
+        );
+        check(
+            &[("zzzzzzzzzzz", &["PageUp"])],
+            &["client.keys: there is no action zzzzzzzzzzz; help (F1) shows all"],
+        );
+        check(
+            &[("page_up", &["PagUp"])],
+            &["client.keys.page_up: there is no key PagUp; did you mean PageUp?"],
+        );
+        check(&[("page_up", &["b"])], &["client.keys.page_up: b is text; use it with Ctrl or Alt"]);
+        check(
+            &[("help", &["Ctrl-N"])],
+            &["client.keys: no key is left for new_session; give it one"],
+        );
+        check(
+            &[("page_up", &["F9"]), ("top", &["F9"])],
+            &["client.keys.top: F9 does something else already; choose another"],
+        );
+    }
+
+    #[test]
+    fn every_key_of_the_table_is_written_as_it_is_read() {
+        for key in TABLE.iter().flat_map(|binding| binding.keys) {
+            assert_eq!(key.to_string().parse().as_ref(), Ok(key));
+        }
+    }
 
     #[test]
     fn no_key_means_two_things_and_each_name_stands_once() {

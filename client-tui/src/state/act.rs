@@ -2,8 +2,11 @@
 
 use agentd_proto::v1;
 use agentd_shared::client_ids::new_ulid;
-use agentd_shared::text::sanitize;
+use agentd_shared::text::{one_line, sanitize};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
+use super::composer::{MAX_BYTES, TooLong};
+use super::overlay::{Asks, Item, Overlay, Picker, Picks};
 use super::{Effect, Facts, OpenSession, PaneKind, PlanShown, State, Tone};
 use crate::conn::Command;
 use crate::document::{Direction, Landmark, Look};
@@ -17,11 +20,13 @@ impl State {
     /// Does what a key asks for.
     pub(super) fn act(&mut self, action: Action) -> Vec<Effect> {
         match action {
-            Action::Send => return self.send(v1::Delivery::Queue),
-            Action::Steer => return self.send(v1::Delivery::Steer),
+            Action::Send => return self.on_line(),
+            Action::Steer => return self.steer(),
             Action::NewLine => self.composer.new_line(),
             Action::HistoryBack => self.composer.history_back(),
             Action::HistoryForward => self.composer.history_forward(),
+            Action::Undo => self.composer.undo(),
+            Action::Redo => self.composer.redo(),
             Action::Edit => return vec![Effect::Edit(self.composer.text())],
             Action::PageUp => return self.scroll(self.page()),
             Action::PageDown => return self.scroll(-self.page()),
@@ -60,10 +65,16 @@ impl State {
             Action::SearchAll => return self.open_pane(PaneKind::Search),
             Action::Redraw => return vec![Effect::Redraw],
             Action::Suspend => return vec![Effect::Suspend],
-            Action::Quit => return vec![Effect::Quit(0)],
+            Action::Quit => return self.leave(0),
             Action::QuitIfIdle => {
-                if self.composer.is_empty() && !self.is_running() {
-                    return vec![Effect::Quit(0)];
+                if !self.composer.is_empty() {
+                    // As in a shell: the key deletes where there is something to delete.
+                    let delete = KeyEvent::new(KeyCode::Char('d'), KeyModifiers::CONTROL);
+                    self.composer.key(delete);
+                    return Vec::new();
+                }
+                if !self.is_running() {
+                    return self.leave(0);
                 }
                 self.notices.say(Tone::Info, "Ctrl-C leaves; the turn goes on");
             }
@@ -82,7 +93,9 @@ impl State {
                     open.document.clear(&open.transcript);
                 }
             }
-            Action::Complete | Action::Help => {}
+            Action::Complete => return self.complete_or_focus(),
+            Action::HistorySearch => self.search_history(),
+            Action::Help => self.show_help(),
         }
         Vec::new()
     }
@@ -105,7 +118,10 @@ impl State {
             ..Facts::default()
         };
         self.sessions.select(session_id);
+        self.composer.switch(self.open.as_ref().map(|open| open.session_id.as_str()), session_id);
         let left = self.open.replace(Box::new(opened));
+        (self.asks, self.popup) = (Asks::default(), None);
+        self.vocabulary.files.clear();
         let mut effects: Vec<Effect> =
             left.iter().flat_map(|left| left.streams()).map(Effect::Detach).collect();
         effects.push(Effect::Attach { stream, session_id: session_id.to_owned(), position });
@@ -120,25 +136,67 @@ impl State {
         }
     }
 
-    fn send(&mut self, delivery: v1::Delivery) -> Vec<Effect> {
+    /// Leaves. What is written and not sent stays in the history.
+    pub(super) fn leave(&mut self, code: u8) -> Vec<Effect> {
+        let unsent = self.composer.unsent();
+        let mut effects = Vec::new();
+        for text in unsent {
+            if self.composer.remember(&text) {
+                effects.push(Effect::Remember(text));
+            }
+        }
+        effects.push(Effect::Quit(code));
+        effects
+    }
+
+    /// Tells the running turn what is written.
+    fn steer(&mut self) -> Vec<Effect> {
+        let text = self.composer.text();
+        if text.trim().is_empty() {
+            return Vec::new();
+        }
+        self.submit(&text, v1::Delivery::Steer)
+    }
+
+    /// Lists what was sent before.
+    fn search_history(&mut self) {
+        let items = self.composer.history().map(|text| Item {
+            value: text.to_owned(),
+            label: one_line(text, 500),
+            ..Item::default()
+        });
+        let picker = Picker::new("sent before", Picks::History, Some(items.collect()));
+        self.overlay = Some(Overlay::Picker(picker));
+    }
+
+    /// Sends a text as what is written, and keeps what was typed in the history.
+    pub(super) fn submit(&mut self, text: &str, delivery: v1::Delivery) -> Vec<Effect> {
         let Some(open) = &mut self.open else {
             self.notices.say(Tone::Warn, "no session is open yet");
             return Vec::new();
         };
-        if self.composer.text().trim().is_empty() {
+        if text.len() > MAX_BYTES {
+            self.notices.say(Tone::Error, &TooLong.to_string());
             return Vec::new();
         }
         open.document.to_latest();
         let session_id = open.session_id.clone();
-        let text = self.composer.take();
-        vec![Effect::Send(Command::Submit(v1::SubmitMessageRequest {
+        let mut effects = self.typed_is_done();
+        effects.push(Effect::Send(Command::Submit(v1::SubmitMessageRequest {
             session_id,
             client_message_id: new_ulid(),
-            text,
+            text: text.to_owned(),
             delivery: delivery.into(),
             author: Some(self.author.clone()),
             ..v1::SubmitMessageRequest::default()
-        }))]
+        })));
+        effects
+    }
+
+    /// What is written has been understood: it goes to the history.
+    pub(super) fn typed_is_done(&mut self) -> Vec<Effect> {
+        let text = self.composer.take();
+        if self.composer.remember(&text) { vec![Effect::Remember(text)] } else { Vec::new() }
     }
 
     fn interrupt(&mut self) -> Vec<Effect> {
@@ -146,8 +204,19 @@ impl State {
             self.notices.dismiss();
             return Vec::new();
         }
+        if !self.is_running() {
+            return Vec::new();
+        }
+        self.cancel_turn()
+    }
+
+    /// Cancels the turn that runs or waits.
+    pub(super) fn cancel_turn(&mut self) -> Vec<Effect> {
         let Some(open) = &self.open else { return Vec::new() };
-        let Some(turn) = open.transcript.open_turn() else { return Vec::new() };
+        let Some(turn) = open.transcript.open_turn() else {
+            self.notices.say(Tone::Info, "no turn runs");
+            return Vec::new();
+        };
         vec![Effect::Send(Command::Interrupt(v1::InterruptTurnRequest {
             session_id: open.session_id.clone(),
             turn_id: turn.turn_id.clone(),
@@ -189,13 +258,13 @@ impl State {
     }
 }
 
-/// What a signal asks for.
-pub(super) fn stop(stop: Stop) -> Vec<Effect> {
-    match stop {
-        Stop::Suspend => vec![Effect::Suspend],
-        Stop::Resumed => vec![Effect::Retake],
-        Stop::Interrupt | Stop::Terminate | Stop::Hangup => {
-            vec![Effect::Quit(stop.exit_code())]
+impl State {
+    /// Does what a signal asks for.
+    pub(super) fn stop(&mut self, stop: Stop) -> Vec<Effect> {
+        match stop {
+            Stop::Suspend => vec![Effect::Suspend],
+            Stop::Resumed => vec![Effect::Retake],
+            Stop::Interrupt | Stop::Terminate | Stop::Hangup => self.leave(stop.exit_code()),
         }
     }
 }

@@ -30,6 +30,10 @@ pub enum Effect {
     Notify(String),
     /// Take the terminal again after somebody else may have had it.
     Retake,
+    /// Keep a text in the history that clients share.
+    Remember(String),
+    /// List the files of a directory of this machine.
+    ListFiles(String),
     /// Let an editor change a text.
     Edit(String),
     /// Draw every cell anew.

@@ -1,11 +1,13 @@
 //! What the daemon brings.
 
 use agentd_proto::v1;
+use agentd_shared::text::one_line;
 use agentd_shared::transcript::TurnState;
 use agentd_shared::{AttachEvent, AttachPosition, Change, Transcript, WatchEvent};
 
 use super::open_session::Next;
-use super::{Effect, State, Tone};
+use super::overlay::{Body, Held, Item, Overlay, Picks, Wanted};
+use super::{Effect, State, Tone, replies};
 use crate::conn::{Command, Reply, Report, StreamId};
 
 /// A turn that takes longer is left alone by whoever waits for it.
@@ -46,6 +48,19 @@ impl State {
                 effects.push(Effect::Attach { stream, session_id, position });
             }
         }
+        if let AttachEvent::Event(event) = event
+            && let Some(v1::event::Body::ApprovalResolved(resolved)) = &event.body
+        {
+            self.asks.resolved(resolved);
+        }
+        if let Some(open) = &self.open {
+            if changes_asks(event) {
+                self.asks.sync(&open.transcript, self.ticks);
+            }
+            if matches!(event, AttachEvent::CaughtUp { .. }) && stream == open.stream {
+                effects.extend(self.give_held());
+            }
+        }
         match event {
             AttachEvent::Lost { error } => self.notices.say(Tone::Warn, &error.loss()),
             AttachEvent::Restored => self.notices.say(Tone::Info, "connected again"),
@@ -81,7 +96,11 @@ impl State {
 
     fn on_reply(&mut self, reply: Reply) -> Vec<Effect> {
         match reply {
-            Reply::Done | Reply::Submitted(_) | Reply::Interrupted(true) | Reply::Models(_) => {}
+            Reply::Done | Reply::Submitted(_) | Reply::Interrupted(true) => {}
+            Reply::Models(models) => {
+                self.models = Some(models);
+                self.fill_models();
+            }
             Reply::Interrupted(false) => self.notices.say(Tone::Info, "no turn runs"),
             Reply::Created(session) => {
                 let session_id = session.session_id.clone();
@@ -96,6 +115,14 @@ impl State {
             }
             Reply::Sessions(sessions) => self.sessions.set(sessions),
             Reply::Session(found) => {
+                let wanted = [Wanted::Stats, Wanted::Todo, Wanted::Plan];
+                self.fill(&wanted, |wants| {
+                    Body::Lines(match wants {
+                        Wanted::Todo => replies::todo(&found.todo.clone().unwrap_or_default()),
+                        Wanted::Plan => replies::plan(&found.plan.clone().unwrap_or_default()),
+                        _ => replies::stats(&found),
+                    })
+                });
                 let v1::GetSessionResponse { session, todo, plan, .. } = *found;
                 if let Some(session) = session {
                     let open = self.open.as_ref().map(|open| open.session_id.as_str());
@@ -106,14 +133,28 @@ impl State {
                     self.sessions.update(session);
                 }
             }
-            Reply::Status(status) => self.status = Some(*status),
+            Reply::Status(status) => {
+                self.fill(&[Wanted::Status], |_| Body::Lines(replies::status(&status)));
+                self.status = Some(*status);
+            }
             Reply::Context { session_id, context } => {
+                let wanted = [Wanted::Context, Wanted::Pins, Wanted::Summary];
+                self.fill(&wanted, |wants| {
+                    Body::Lines(match wants {
+                        Wanted::Pins => replies::pins(&context.pins),
+                        Wanted::Summary => replies::summary(&context),
+                        _ => replies::context(&context),
+                    })
+                });
                 if self.open.as_ref().is_some_and(|open| open.session_id == session_id) {
                     self.facts.context = Some(*context);
                 }
             }
             Reply::Tools(ref tools) => {
                 self.facts.tools = Some(tools.len());
+                self.fill(&[Wanted::Tools], |_| Body::Lines(replies::tools(tools)));
+                let names = tools.iter().map(|it| (it.name.clone(), it.description.clone()));
+                self.vocabulary.tools = names.collect();
                 return self.on_pane_reply(&reply);
             }
             Reply::MemoryStats(ref stats) => {
@@ -122,17 +163,55 @@ impl State {
                 self.facts.memories = Some(counts.map(|count| count.count).sum());
                 return self.on_pane_reply(&reply);
             }
-            Reply::Memories(_)
-            | Reply::Memory(_)
+            Reply::Memories(ref found) => {
+                self.fill(&[Wanted::Memories], |_| {
+                    Body::Lines(replies::memories(&found.memories, found.total))
+                });
+                return self.on_pane_reply(&reply);
+            }
+            Reply::Usage(ref usage) => {
+                self.fill(&[Wanted::Usage], |_| Body::Lines(replies::usage(usage)));
+                return self.on_pane_reply(&reply);
+            }
+            Reply::Found { ref found, .. } if self.waits_for_found() => self.found(found),
+            Reply::Memory(_)
             | Reply::MemoryChanged
             | Reply::MemoryUndone(_)
             | Reply::Swept { .. }
             | Reply::Consolidated(_)
-            | Reply::Usage(_)
             | Reply::Found { .. } => return self.on_pane_reply(&reply),
             // How full the window is, and how far somebody has read, is by the way.
             Reply::Failed { command, .. }
-                if matches!(*command, Command::GetContext(_) | Command::SetReadCursor(_)) => {}
+                if matches!(*command, Command::SetReadCursor(_))
+                    || (matches!(*command, Command::GetContext(_)) && !self.waits_for_text()) => {}
+            Reply::Tool(tool) => {
+                self.fill(&[Wanted::Tools], |_| Body::Lines(replies::tool(&tool)));
+            }
+            Reply::Changes(changes) => {
+                self.fill(&[Wanted::Changes], |_| Body::Changes(Box::new(changes)));
+            }
+            Reply::Undone(finished) => {
+                let is_done = finished.status() == v1::ToolStatus::Success;
+                let tone = if is_done { Tone::Info } else { Tone::Error };
+                self.notices.say(tone, &finished.output);
+            }
+            Reply::Expanded(expanded) => {
+                self.fill(&[Wanted::Expanded], |_| Body::Lines(replies::expanded(&expanded)));
+            }
+            Reply::Pins(pins) => {
+                let text = format!("{} pinned; /pins shows what", pins.len());
+                self.notices.say(Tone::Info, &text);
+            }
+            Reply::Events(events) => {
+                self.fill(&[Wanted::Trace], |_| Body::Lines(replies::trace(&events)));
+            }
+            Reply::Exported(file) => {
+                let file = std::path::absolute(&file).unwrap_or(file);
+                self.notices.say(Tone::Info, &format!("wrote {}", file.display()));
+            }
+            // What was folded is shown to every terminal as it happens.
+            Reply::Compacted(done) if done.compacted.is_some() => {}
+            Reply::Compacted(done) => self.notices.say(Tone::Info, &done.why_not),
             Reply::Failed { command, error } => {
                 if let Some(pane) = &mut self.pane {
                     pane.on_failed(&command, &error);
@@ -143,10 +222,92 @@ impl State {
                 {
                     self.composer.set(&request.text);
                 }
+                if let Command::AnswerApproval(request) = command.as_ref()
+                    && error.is_outage()
+                    && self.open.as_ref().is_some_and(|it| it.session_id == request.session_id)
+                {
+                    self.hold(Held {
+                        approval_id: request.approval_id.clone(),
+                        decision: request.decision(),
+                        scope: request.scope(),
+                        reason: request.reason.clone(),
+                    });
+                    return Vec::new();
+                }
+                self.stop_waiting(&command);
                 self.notices.refused(command.purpose(), &error);
             }
         }
         Vec::new()
+    }
+
+    /// Closes what waits for a reply that will not come.
+    fn stop_waiting(&mut self, command: &Command) {
+        let waits = match &self.overlay {
+            Some(Overlay::Text(text)) => text.wants.is_some() && !command.changes(),
+            Some(Overlay::Picker(picker)) => {
+                picker.waits()
+                    && matches!(command, Command::ListModels(_) | Command::SearchMessages(_))
+            }
+            None => false,
+        };
+        if waits {
+            self.overlay = None;
+        }
+    }
+
+    fn waits_for_found(&self) -> bool {
+        let Some(Overlay::Picker(picker)) = &self.overlay else { return false };
+        picker.picks == Picks::Session && picker.waits()
+    }
+
+    fn waits_for_text(&self) -> bool {
+        matches!(&self.overlay, Some(Overlay::Text(text)) if text.wants.is_some())
+    }
+
+    fn found(&mut self, found: &v1::SearchMessagesResponse) {
+        let items = found.messages.iter().map(|message| {
+            let title = if message.title.is_empty() { "(no title yet)" } else { &message.title };
+            Item {
+                value: message.session_id.clone(),
+                label: one_line(&message.snippet, 300),
+                detail: one_line(title, 100),
+                is_current: false,
+            }
+        });
+        let items: Vec<Item> = items.collect();
+        if let Some(Overlay::Picker(picker)) = &mut self.overlay
+            && picker.picks == Picks::Session
+            && picker.waits()
+        {
+            if found.truncated {
+                let text = format!("the best {} are shown", items.len());
+                self.notices.say(Tone::Info, &text);
+            }
+            picker.fill(items);
+        }
+    }
+}
+
+/// Whether an event can change what waits for a person.
+fn changes_asks(event: &AttachEvent) -> bool {
+    use v1::event::Body;
+
+    match event {
+        AttachEvent::CaughtUp { .. } => true,
+        AttachEvent::Event(event) => matches!(
+            event.body,
+            Some(
+                Body::ApprovalRequested(_)
+                    | Body::ApprovalResolved(_)
+                    | Body::QuestionAsked(_)
+                    | Body::QuestionAnswered(_)
+                    | Body::TurnCompleted(_)
+                    | Body::TurnFailed(_)
+                    | Body::TurnInterrupted(_)
+            )
+        ),
+        _ => false,
     }
 }
 

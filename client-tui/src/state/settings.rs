@@ -17,6 +17,8 @@ pub struct Settings {
     pub sidebar: bool,
     /// Turns that are read of a session when it is opened; more come when somebody looks for them.
     pub turns: u32,
+    /// The daemon runs on this machine, so that its files are ours.
+    pub local: bool,
     /// A bell rings when a long turn ends, or when something is asked.
     pub bell: bool,
 }
@@ -30,6 +32,7 @@ impl Default for Settings {
             verbose: false,
             sidebar: true,
             turns: 20,
+            local: true,
             bell: true,
         }
     }

@@ -1,5 +1,7 @@
 //! What follows from what comes in, around the transcript.
 
+mod person;
+
 use agentd_proto::v1::event::Body;
 use agentd_shared::{AttachEvent, RpcError, WatchEvent};
 use crossterm::event::KeyModifiers;

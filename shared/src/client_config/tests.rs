@@ -71,7 +71,7 @@ fn an_unknown_key_is_told_with_the_nearest_known_one() {
     check(
         "[client]\nq = 1",
         &[],
-        "c.toml: unknown key client.q; the keys are show_reasoning, markdown, color, history_size, edit_mode, start_daemon, theme, bell, mouse, sidebar",
+        "c.toml: unknown key client.q; the keys are show_reasoning, markdown, color, history_size, edit_mode, start_daemon, theme, bell, mouse, sidebar, keys",
     );
 }
 
@@ -94,6 +94,27 @@ fn an_unusable_value_is_an_error_that_says_what_is_allowed() {
     check("[client]\nbell = \"no\"", "c.toml: client.bell must be true or false, not \"no\"");
     check("client = 3", "c.toml: client must be a section [client], not 3");
     assert!(parse("[client", &[]).is_err());
+}
+
+#[test]
+fn keys_are_a_list_or_one_text_for_each_action() {
+    let text = "[client.keys]\npage_up = [\"PageUp\", \"Ctrl-B\"]\nhelp = \"F12\"\nsend = []\n";
+    let keys = parse(text, &[]).unwrap().config.keys;
+    let keys: Vec<(&str, Vec<&str>)> = keys
+        .iter()
+        .map(|(action, keys)| (action.as_str(), keys.iter().map(String::as_str).collect()))
+        .collect();
+    assert_eq!(
+        keys,
+        [("help", vec!["F12"]), ("page_up", vec!["PageUp", "Ctrl-B"]), ("send", vec![])]
+    );
+    let check = |text: &str| {
+        let error = parse(text, &[]).unwrap_err();
+        assert!(error.starts_with("c.toml: client.keys must be a section of lists"), "{error}");
+    };
+    check("[client]\nkeys = 3");
+    check("[client.keys]\nhelp = 3");
+    check("[client.keys]\nhelp = [true]");
 }
 
 #[test]

@@ -94,6 +94,10 @@ pub enum SlashCommand {
     Steer,
     /// Shows or hides reasoning.
     Reasoning,
+    /// Shows or hides what the daemon decides on the way.
+    Verbose,
+    /// Shows or sets the colours.
+    Theme,
     /// Answers the open question.
     Answer,
     /// Answers the open question with its first choice.
@@ -144,6 +148,8 @@ pub enum Completes {
     Choices,
     /// Names of tools.
     Tools,
+    /// Names of themes.
+    Themes,
 }
 
 impl Entry {
@@ -370,11 +376,31 @@ pub const TABLE: &[Entry] = &[
     ),
     entry(
         SlashCommand::Reasoning,
-        &["reasoning", "think"],
+        &["reasoning", "think", "thinking"],
         "[on|off]",
         "show or hide reasoning",
         Completes::OnOff,
     ),
+    Entry {
+        only: Some(Surface::FullScreen),
+        ..entry(
+            SlashCommand::Verbose,
+            &["verbose"],
+            "[on|off]",
+            "show or hide what is decided on the way",
+            Completes::OnOff,
+        )
+    },
+    Entry {
+        only: Some(Surface::FullScreen),
+        ..entry(
+            SlashCommand::Theme,
+            &["theme"],
+            "[NAME]",
+            "show or set the colours",
+            Completes::Themes,
+        )
+    },
     entry(
         SlashCommand::Answer,
         &["answer"],
@@ -385,9 +411,9 @@ pub const TABLE: &[Entry] = &[
     entry(
         SlashCommand::Continue,
         &["continue", "resume"],
-        "",
-        "answer the open question with its first choice",
-        Completes::Nothing,
+        "[ID]",
+        "answer with the first choice, or go to session ID",
+        Completes::Sessions,
     ),
     entry(SlashCommand::Stop, &["stop"], "", "end the turn that waits or runs", Completes::Nothing),
     entry(

@@ -260,4 +260,6 @@ pub const TEMPLATE: &str = r#"# agentd and its clients. Every key may be left ou
 #bell = true              # agent-tui rings when a long turn ends or an answer is wanted and nobody looks
 #mouse = true             # agent-tui takes clicks and the wheel; Shift selects text then in most terminals
 #sidebar = true           # agent-tui shows the sessions beside the transcript where there is room
+# agent-tui: a section [client.keys] with lines such as page_up = ["PageUp", "Ctrl-B"] changes keys;
+# its help (F1) shows the actions.
 "#;
