@@ -1,4 +1,4 @@
-//! Building the daemon as users run it, and running the benchmarks against it.
+//! Building the daemon and the full-screen client as users run them, and running the benchmarks against it.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -18,12 +18,14 @@ pub(crate) struct Args {
     json: Option<PathBuf>,
 }
 
-/// Builds `agentd`, then runs the benchmarks.
+/// Builds `agentd` and `agent-tui`, then runs the benchmarks.
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     // On its own, so that no test's needs get into the program that is measured.
-    let built = cargo(&["build", "--release", "--package", "agentd"]).status();
-    if !built.context("start cargo")?.success() {
-        bail!("the build failed; the messages above tell why");
+    for package in ["agentd", "agent-tui"] {
+        let built = cargo(&["build", "--release", "--package", package]).status();
+        if !built.context("start cargo")?.success() {
+            bail!("the build of {package} failed; the messages above tell why");
+        }
     }
     let mut bench = cargo(&[
         "bench",
@@ -40,7 +42,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let json = std::path::absolute(json).context("find the file for the results")?;
         bench.arg("--json").arg(json);
     }
-    bench.env("AGENTD_BIN", target_directory()?.join("release").join("agentd"));
+    let programs = target_directory()?.join("release");
+    bench.env("AGENTD_BIN", programs.join("agentd"));
+    bench.env("AGENT_TUI_BIN", programs.join("agent-tui"));
     let status = bench.status().context("start cargo")?;
     Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -1,4 +1,4 @@
-//! Building the two programs and opening the chat.
+//! Building the programs and opening the chat.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -21,7 +21,9 @@ pub(crate) struct Args {
 
 /// Builds, then becomes `agentctl chat`.
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let mut build = cargo(&["build", "--package", "agentd", "--package", "agentctl"]);
+    // The full-screen client too: `agentctl tui` looks for it beside itself.
+    let mut build = cargo(&["build"]);
+    build.args(["agentd", "agentctl", "agent-tui"].iter().flat_map(|name| ["--package", name]));
     if args.release {
         build.arg("--release");
     }

@@ -16,6 +16,7 @@ mod model;
 mod replay;
 mod report;
 mod round;
+mod screen;
 mod search;
 mod sessions;
 mod start;
@@ -51,6 +52,7 @@ const BENCHMARKS: &[(&str, Run)] = &[
     ("search", || Box::pin(search::run())),
     ("prefix", || Box::pin(context::prefix())),
     ("context", || Box::pin(context::long_session())),
+    ("tui", || Box::pin(screen::run())),
 ];
 
 struct Arguments {
