@@ -280,8 +280,12 @@ impl Document {
         let key = entry::holder(transcript, target)?;
         let index = entry::index_of(transcript, &key, count(transcript))?;
         let layout = self.layout(transcript, index)?;
-        let block = layout.blocks.iter().position(|block| block.target == *target)?;
-        Some(Spot { index, block, ..Spot::default() })
+        if let Some(block) = layout.blocks.iter().position(|block| block.target == *target) {
+            return Some(Spot { index, block, ..Spot::default() });
+        }
+        // What has no rows, such as a message that waits, stands where the next has some.
+        let nowhere = Spot { index, ..Spot::default() };
+        self.next(transcript, nowhere).or_else(|| self.previous(transcript, nowhere))
     }
 
     /// A row as the window shows it.

@@ -149,7 +149,9 @@ impl State {
         if !open.caught_up || open.reads_earlier() {
             return Vec::new();
         }
-        let found = open.transcript.items().iter().rev().find(|item| seq_of(item) <= seq);
+        // Turns and messages stand where they came to how they are, not where they began.
+        let before = open.transcript.items().iter().filter(|item| seq_of(item) <= seq);
+        let found = before.max_by_key(|item| seq_of(item));
         let is_whole = open.transcript.items().first().is_some_and(|item| seq_of(item) <= seq);
         if let Some(item) = found.filter(|_| is_whole) {
             let target = Target::Entry(key_of(item));

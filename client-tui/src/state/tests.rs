@@ -482,6 +482,9 @@ fn a_place_that_was_searched_for_is_gone_to_when_it_is_read_and_read_from_furthe
     let mut state = opened();
     drop(state.on(said(7, "older")));
     drop(state.on(said(40, "newer")));
+    let item_ids = vec!["item 7".to_owned(), "item 40".to_owned()];
+    let delivered = v1::MessagesDelivered { item_ids };
+    drop(state.on(event(41, 1, Body::MessagesDelivered(delivered))));
     state.facts.wanted_place = Some((SESSION.to_owned(), 7));
     assert_eq!(state.go_to_wanted_place(), []);
     assert_eq!(state.facts.wanted_place, None);

@@ -196,7 +196,16 @@ impl Rows {
             _ => false,
         };
         let role = if warn { Role::Warn } else { Role::Dim };
-        for (index, line) in text(note).lines().enumerate() {
+        // The plan and the list stand beside the transcript; here it counts that they changed.
+        let most = match &note.kind {
+            NoteKind::TodoListChanged { .. } | NoteKind::PlanChanged { .. }
+                if !self.look.verbose =>
+            {
+                1
+            }
+            _ => usize::MAX,
+        };
+        for (index, line) in text(note).lines().take(most).enumerate() {
             let mark = if index == 0 { "◆ " } else { "  " };
             self.wrapped((mark, "  "), line, role, role);
         }
