@@ -284,7 +284,7 @@ impl Composer {
     /// Takes a text as one; a long one stands as a token until it is sent.
     ///
     /// # Errors
-    /// [`TooLong`]; nothing is changed then.
+    /// Tells that it would be too long; nothing is changed then.
     pub fn paste(&mut self, text: &str) -> Result<(), TooLong> {
         let text = clean(text);
         let written: usize = self.area.lines().iter().map(|line| line.len() + 1).sum();
