@@ -2,17 +2,24 @@
 //!
 //! A client that has a terminal turns [`Row`]s into escape sequences or cells of a screen; nothing
 //! here knows which. All text in a [`Row`] is inert: only [`Span::new`] makes one, and it cleans what
-//! it is given. Functions that return text for people to read in one line say so in the same words.
+//! it is given.
+//! Lines of text ([`notes`], [`plan`], [`turn`], [`approval`]) are put into rows by the client, which
+//! cleans them on the way.
 
 pub mod approval;
 pub mod card;
 pub mod diff;
 pub mod markdown;
+pub mod names;
+pub mod notes;
+pub mod plan;
 pub mod stream_text;
 pub mod styled;
+pub mod turn;
 mod wrap;
 
 pub use markdown::{Look, Markdown};
+pub use notes::Tone;
 pub use stream_text::StreamText;
 pub use styled::{Colors, Ink, Role, Row, Span};
 pub use wrap::{hanging_rows, prefixed_rows, quoted_rows};

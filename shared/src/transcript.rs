@@ -8,6 +8,7 @@ mod change;
 mod fold;
 mod item;
 mod live;
+mod note;
 
 use std::cmp::Reverse;
 
@@ -16,9 +17,10 @@ use agentd_proto::v1::event::Body;
 
 pub use change::{Change, TextChannel};
 pub use item::{
-    Answer, AssistantItem, Item, MessageState, Note, NoteKind, Question, ToolCallItem,
-    ToolCallState, TurnMarker, TurnState, UserMessage,
+    Answer, AssistantItem, Item, MessageState, Question, ToolCallItem, ToolCallState, TurnMarker,
+    TurnState, UserMessage,
 };
+pub use note::{Note, NoteKind};
 
 /// A session as it is known from its events.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -254,6 +256,14 @@ impl Transcript {
         }
         self.last_seq = event.seq;
         self.note(event, NoteKind::Unknown { kind })
+    }
+
+    /// Adds what an event is a note about, if it is about anything.
+    fn note_of(&mut self, event: &v1::Event, body: &Body) -> Change {
+        match NoteKind::of(body) {
+            Some(kind) => self.note(event, kind),
+            None => Change::Nothing,
+        }
     }
 
     fn note(&mut self, event: &v1::Event, kind: NoteKind) -> Change {

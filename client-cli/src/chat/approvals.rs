@@ -5,12 +5,12 @@ use agentd_shared::ModeArg;
 use agentd_shared::Wishes;
 use agentd_shared::WorkArg;
 use agentd_shared::format::approval::{self as approval_text, Extent};
+use agentd_shared::format::{Tone, names};
 use agentd_shared::which;
 use clap::ValueEnum as _;
 use tokio::time::Instant;
 
 use super::conversation::Conversation;
-use super::lines::{Tone, mode_name};
 use super::view::View;
 use crate::command::approvals::{self, Answer};
 use crate::exit::{Exit, Failure};
@@ -180,7 +180,7 @@ impl Conversation<'_> {
     pub(super) async fn set_mode(&mut self, argument: &str) -> Result<(), Failure> {
         if argument.is_empty() {
             let session = self.session().await?;
-            let mode = mode_name(session.permission_mode());
+            let mode = names::permission_mode(session.permission_mode());
             self.say(vec![format!("mode: {mode} (plan, ask, auto-edit, full)")]);
             return Ok(());
         }

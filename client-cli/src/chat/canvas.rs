@@ -1,8 +1,8 @@
 //! Where the chat draws: rows above a prompt, rows that are only appended, or raw text for a pipe.
 
+use agentd_shared::format::Tone;
 use agentd_shared::format::{Role, Row, hanging_rows, prefixed_rows};
 
-use super::lines::Tone;
 use super::rows::Rows;
 use crate::look::Look;
 

@@ -1,9 +1,9 @@
 //! `/context`, `/compact`, `/expand`, `/pin`, `/pins` and `/unpin`.
 
 use agentd_shared::client_ids::now_ms;
+use agentd_shared::format::Tone;
 
 use super::conversation::Conversation;
-use super::lines::Tone;
 use crate::command::context::{compact, expand, layers, pins};
 use crate::exit::Failure;
 

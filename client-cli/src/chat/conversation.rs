@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use agentd_proto::v1;
+use agentd_shared::format::Tone;
 use agentd_shared::format::card;
 use agentd_shared::{
     AttachEvent, AttachPosition, AttachStream, Chosen, Client, Follow, ReadCursor, first_position,
@@ -16,7 +17,6 @@ use super::editor::{EditorHandle, EditorSetup};
 use super::editor_helper::{SharedVocabulary, joined, with_vocabulary};
 use super::held::Held;
 use super::input::{Input, PipeLines};
-use super::lines::Tone;
 use super::screen::Live;
 use super::terminal::{Size, TerminalGuard};
 use super::view::View;

@@ -4,15 +4,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use agentd_proto::v1;
+use agentd_shared::format::{Tone, plan};
 use agentd_shared::input::slash::{self, Line, SlashCommand, Surface};
 use agentd_shared::text::one_line;
 use agentd_shared::{Chosen, Follow, Outgoing, Wishes, ids, submit::waits, which, with_deadline};
 
 use super::conversation::Conversation;
 use super::editor_helper::with_vocabulary;
-use super::lines::{self, Tone};
+use super::help;
 use super::traced;
-use super::{help, plan};
 use crate::app::rpc_failure;
 use crate::command::sessions::export::ExportFormat;
 use crate::command::sessions::export::{self, Sink};
@@ -277,7 +277,7 @@ impl Conversation<'_> {
             SlashCommand::Todo => {
                 // The list may be older than what was read of the session.
                 let detail = sessions::show::fetch(&self.client, &self.session_id).await?;
-                let todo = lines::todo(&detail.todo.unwrap_or_default());
+                let todo = plan::todo(&detail.todo.unwrap_or_default());
                 self.say(todo.lines().map(str::to_owned).collect());
             }
             SlashCommand::Plan => {

@@ -5,10 +5,10 @@
 //! was closed in that moment is never a message of its own.
 
 use agentd_proto::v1;
+use agentd_shared::format::Tone;
 
 use super::approvals::Key;
 use super::conversation::Conversation;
-use super::lines::Tone;
 use crate::command::approvals::{self, Answer};
 use crate::exit::{Exit, Failure};
 

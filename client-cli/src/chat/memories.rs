@@ -1,9 +1,9 @@
 //! `/memories`: what holds in this session, and what waits for a yes.
 
 use agentd_proto::v1;
+use agentd_shared::format::Tone;
 
 use super::conversation::Conversation;
-use super::lines::Tone;
 use crate::command::memory;
 use crate::exit::Failure;
 

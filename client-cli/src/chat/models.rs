@@ -1,13 +1,13 @@
 //! `/model` and `/effort`.
 
 use agentd_proto::v1;
+use agentd_shared::format::{Tone, turn};
 use agentd_shared::text::one_line;
 use agentd_shared::{EffortArg, Wishes, which};
 use clap::ValueEnum as _;
 
 use super::conversation::Conversation;
 use super::editor_helper::with_vocabulary;
-use super::lines::Tone;
 use crate::command::models;
 use crate::exit::{Exit, Failure};
 
@@ -63,7 +63,7 @@ impl Conversation<'_> {
             effort => crate::json::effort(effort.into()),
         };
         let mut lines = vec![format!("effort: {requested}")];
-        if let Some(given) = self.view.transcript.last_turn().and_then(super::lines::effort) {
+        if let Some(given) = self.view.transcript.last_turn().and_then(turn::effort) {
             lines.push(format!("the last turn had {given}"));
         }
         let offered = self.offered_efforts(&session).await?;

@@ -1,12 +1,12 @@
 //! Messages that wait: `/queue` and `/withdraw`.
 
 use agentd_proto::v1;
+use agentd_shared::format::{Tone, turn};
 use agentd_shared::text::one_line;
 use agentd_shared::with_deadline;
 
 use super::conversation::Conversation;
 use super::dispatch::PATIENCE;
-use super::lines::{self, Tone};
 use crate::app::rpc_failure;
 use crate::exit::Failure;
 
@@ -16,7 +16,7 @@ impl Conversation<'_> {
         let lines: Vec<String> = waiting
             .map(|(index, message)| {
                 let name = one_line(&message.author.name, 30);
-                let standing = lines::standing(message.priority, message.expires_at_ms);
+                let standing = turn::standing(message.priority, message.expires_at_ms);
                 format!("{:>3}  {name}: {}{standing}", index + 1, one_line(&message.text, 80))
             })
             .collect();

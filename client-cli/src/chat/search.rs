@@ -1,9 +1,9 @@
 //! `/search`: what was said in all sessions.
 
 use agentd_proto::v1;
+use agentd_shared::format::Tone;
 
 use super::conversation::Conversation;
-use super::lines::Tone;
 use crate::command::search;
 use crate::exit::Failure;
 

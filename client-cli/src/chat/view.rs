@@ -8,14 +8,13 @@ use std::collections::HashSet;
 
 use agentd_proto::v1;
 use agentd_proto::v1::event::Body;
-use agentd_shared::format::StreamText;
+use agentd_shared::format::{StreamText, Tone, notes, turn};
 use agentd_shared::text::one_line;
 use agentd_shared::{Change, Transcript};
 
 use self::asks::Asked;
 use self::text::Shown;
 use super::canvas::{Canvas, Mode};
-use super::lines::{self, Tone};
 use super::running::Running;
 use super::terminal::Size;
 
@@ -145,7 +144,7 @@ impl View {
             Body::MessageWithdrawn(withdrawn) => {
                 self.queued.remove(&withdrawn.item_id);
                 let preview = self.preview(&withdrawn.item_id);
-                let by = lines::by(withdrawn.by.as_ref(), &self.client_id);
+                let by = notes::by(withdrawn.by.as_ref(), &self.client_id);
                 self.aside(Tone::Dim, &format!("◆ taken back{by}: {preview}"));
             }
             Body::MessageExpired(expired) => {
@@ -170,35 +169,10 @@ impl View {
             Body::AssistantMessage(message) => self.assistant(message),
             Body::QuestionAsked(asked) => self.question(asked),
             Body::ApprovalRequested(requested) => self.approval(requested),
-            Body::TurnCompleted(completed) => {
-                let turn = self.transcript.turn(&event.turn_id);
-                let footer = lines::footer(completed, turn);
-                self.note(Tone::Dim, &footer);
-                self.canvas.gap();
-            }
-            Body::TurnFailed(failed) => {
-                let error = failed.error.clone().unwrap_or_default();
-                self.note(Tone::Error, &format!("✗ the turn failed: {}", error.message));
-                if !error.hint.is_empty() {
-                    self.note(Tone::Dim, &format!("  hint: {}", error.hint));
-                }
-                self.canvas.gap();
-            }
-            Body::TurnInterrupted(interrupted) => {
-                let by = lines::by(interrupted.by.as_ref(), &self.client_id);
-                let why = match interrupted.reason() {
-                    v1::InterruptReason::NewMessage => ", for a new message",
-                    v1::InterruptReason::NotResumed => ", not taken up again",
-                    v1::InterruptReason::User | v1::InterruptReason::Unspecified => "",
-                };
-                self.note(Tone::Warn, &format!("■ interrupted{by}{why}"));
-                self.canvas.gap();
-            }
-            Body::TurnSuspended(suspended)
-                if suspended.reason() == v1::SuspendReason::DaemonStopped =>
-            {
-                self.note(Tone::Warn, "◆ the daemon stopped in the middle of this turn");
-            }
+            Body::TurnCompleted(_)
+            | Body::TurnFailed(_)
+            | Body::TurnInterrupted(_)
+            | Body::TurnSuspended(_) => self.turn_ended(&event.turn_id),
             Body::ToolCallStarted(started) => self.call_started(&started.call_id),
             Body::ToolCallFinished(finished) => self.call_finished(&finished.call_id),
             Body::AttemptRestarted(_) => {
@@ -209,8 +183,20 @@ impl View {
         }
     }
 
+    /// A turn is over, or stands still.
+    fn turn_ended(&mut self, turn_id: &str) {
+        let Some(turn) = self.transcript.turn(turn_id) else { return };
+        let is_over = turn.state.is_over();
+        for line in turn::ended(turn, &self.client_id) {
+            self.note(line.tone, &line.text);
+        }
+        if is_over {
+            self.canvas.gap();
+        }
+    }
+
     fn tell(&mut self, event: &v1::Event) {
-        if let Some(line) = lines::notes(event, &self.client_id) {
+        if let Some(line) = notes::event(event, &self.client_id) {
             self.aside(line.tone, &line.text);
         }
     }
@@ -235,7 +221,7 @@ impl View {
                 v1::Delivery::Steer => "  for the running turn",
                 _ => "  queued",
             };
-            let standing = lines::standing(message.priority(), message.expires_at_ms);
+            let standing = turn::standing(message.priority(), message.expires_at_ms);
             self.aside(Tone::Dim, &format!("{how}{standing}"));
         }
     }

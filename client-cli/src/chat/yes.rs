@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use agentd_proto::v1;
+use agentd_shared::format::Tone;
 use tokio::time::Instant;
 
 use super::conversation::Conversation;
-use super::lines::Tone;
 use crate::command::approvals::{self, Answer};
 use crate::exit::Failure;
 

@@ -1,6 +1,7 @@
 //! `agentctl attach`: watches a session.
 
 use agentd_proto::v1;
+use agentd_shared::format::Tone;
 use agentd_shared::format::card;
 use agentd_shared::{
     AttachEvent, AttachPosition, AttachStream, Change, ReadCursor, Transcript, ids,
@@ -10,7 +11,6 @@ use tokio::time::sleep;
 
 use crate::app::{App, rpc_failure};
 use crate::chat::canvas::{Canvas, Mode};
-use crate::chat::lines::Tone;
 use crate::chat::terminal::Size;
 use crate::chat::view::View;
 use crate::exit::{Exit, Failure};

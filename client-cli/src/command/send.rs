@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use agentd_proto::v1;
 use agentd_proto::v1::event::Body;
-use agentd_shared::format::{Row, card};
+use agentd_shared::format::{Row, card, notes};
 use agentd_shared::transcript::TextChannel;
 use agentd_shared::{
     AttachEvent, AttachPosition, Change, Client, Follow, Outcome, Outgoing, Transcript,
@@ -17,7 +17,6 @@ use clap::Args;
 use tokio::io::AsyncReadExt as _;
 
 use crate::app::{App, rpc_failure};
-use crate::chat::lines;
 use crate::chat::terminal::Size;
 use crate::command::approvals;
 use crate::exit::{Exit, Failure};
@@ -277,9 +276,9 @@ impl Wait<'_> {
             }
             return Ok(());
         }
-        if let Some(line) = lines::notes(event, &self.app.identity().client_id) {
+        if let Some(line) = notes::event(event, &self.app.identity().client_id) {
             output.raw(answer.end_line())?;
-            output.dim_note(&line);
+            output.dim_note(&line.text);
         }
         Ok(())
     }

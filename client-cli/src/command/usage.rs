@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use agentd_proto::v1;
-use agentd_shared::format::Role;
+use agentd_shared::format::{Role, turn};
 use agentd_shared::text::{human_usd, one_line};
 use agentd_shared::{Client, ids};
 use clap::{Args, ValueEnum};
@@ -184,24 +184,7 @@ fn all_tokens(row: &v1::UsageRow) -> u64 {
 
 /// A cost with its estimated part apart, and what is not in it.
 fn cost(row: &v1::UsageRow) -> String {
-    cost_text(&row.cost.unwrap_or_default())
-}
-
-/// A cost with its estimated part apart, and what is not in it.
-pub(crate) fn cost_text(cost: &v1::Cost) -> String {
-    let v1::Cost { nano_usd, estimated_nano_usd, unpriced_requests } = *cost;
-    let exact = nano_usd.saturating_sub(estimated_nano_usd);
-    let mut parts = Vec::new();
-    if exact > 0 || (estimated_nano_usd == 0 && unpriced_requests == 0) {
-        parts.push(human_usd(exact));
-    }
-    if estimated_nano_usd > 0 {
-        parts.push(format!("~{}", human_usd(estimated_nano_usd)));
-    }
-    if unpriced_requests > 0 {
-        parts.push(format!("{unpriced_requests} unpriced"));
-    }
-    parts.join(" + ")
+    turn::cost(&row.cost.unwrap_or_default())
 }
 
 /// Numbers to the right, texts to the left.
@@ -328,17 +311,5 @@ mod tests {
 
         no limits are set; [budget] in the configuration sets some
         ");
-    }
-
-    #[test]
-    fn a_cost_says_what_it_rests_on() {
-        let check = |nano_usd, estimated_nano_usd, unpriced_requests, expect: &str| {
-            let cost = v1::Cost { nano_usd, estimated_nano_usd, unpriced_requests };
-            assert_eq!(cost_text(&cost), expect);
-        };
-        check(0, 0, 0, "$0.00");
-        check(0, 0, 3, "3 unpriced");
-        check(20_000_000, 20_000_000, 0, "~$0.020");
-        check(120_000_000, 20_000_000, 0, "$0.10 + ~$0.020");
     }
 }

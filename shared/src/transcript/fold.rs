@@ -4,60 +4,47 @@ use agentd_proto::v1;
 use agentd_proto::v1::event::Body;
 
 use super::{
-    Answer, AssistantItem, Change, Item, MessageState, NoteKind, Question, ToolCallItem,
-    ToolCallState, Transcript, TurnMarker, TurnState, UserMessage,
+    Answer, AssistantItem, Change, Item, MessageState, Question, ToolCallItem, ToolCallState,
+    Transcript, TurnMarker, TurnState, UserMessage,
 };
 
 impl Transcript {
     pub(super) fn apply_durable(&mut self, event: &v1::Event, body: &Body) -> Change {
         match body {
             Body::SessionCreated(created) => self.session_created(created),
-            Body::SessionRenamed(renamed) => self.session_renamed(event, renamed),
+            Body::SessionRenamed(renamed) => {
+                self.title.clone_from(&renamed.title);
+                self.title_source = renamed.source();
+                self.note_of(event, body);
+                Change::Session
+            }
             Body::ModelChanged(changed) => {
                 self.model.clone_from(&changed.model);
-                let (model, by) = (changed.model.clone(), changed.by.clone());
-                self.note(event, NoteKind::ModelChanged { model, by });
+                self.note_of(event, body);
                 Change::Session
             }
             Body::EffortChanged(changed) => {
-                let (effort, by) = (changed.effort(), changed.by.clone());
-                self.effort = effort;
-                self.note(event, NoteKind::EffortChanged { effort, by });
-                Change::Session
-            }
-            Body::TodoListChanged(changed) => {
-                let list = changed.list.clone().unwrap_or_default();
-                self.note(event, NoteKind::TodoListChanged { list });
-                Change::Session
-            }
-            Body::PlanChanged(changed) => {
-                let plan = changed.plan.clone().unwrap_or_default();
-                self.note(event, NoteKind::PlanChanged { plan });
-                Change::Session
-            }
-            Body::MemoriesExtracted(extracted) => {
-                self.note(event, NoteKind::MemoriesExtracted { extracted: extracted.clone() });
-                Change::Session
-            }
-            Body::MemoriesTold(told) => {
-                self.note(event, NoteKind::MemoriesTold { told: told.clone() });
+                self.effort = changed.effort();
+                self.note_of(event, body);
                 Change::Session
             }
             Body::PermissionModeChanged(changed) => {
-                let (mode, by) = (changed.mode(), changed.by.clone());
-                self.permission_mode = mode;
-                self.note(event, NoteKind::PermissionModeChanged { mode, by });
+                self.permission_mode = changed.mode();
+                self.note_of(event, body);
                 Change::Session
             }
             Body::WorkModeChanged(changed) => {
-                let (mode, by) = (changed.mode(), changed.by.clone());
-                self.work_mode = mode;
-                self.note(event, NoteKind::WorkModeChanged { mode, by });
+                self.work_mode = changed.mode();
+                self.note_of(event, body);
                 Change::Session
             }
-            Body::PermissionRuleRevoked(revoked) => {
-                let (rule_id, by) = (revoked.rule_id.clone(), revoked.by.clone());
-                self.note(event, NoteKind::PermissionRuleRevoked { rule_id, by });
+            Body::TodoListChanged(_)
+            | Body::PlanChanged(_)
+            | Body::MemoriesExtracted(_)
+            | Body::MemoriesTold(_)
+            | Body::PermissionRuleRevoked(_)
+            | Body::PinsChanged(_) => {
+                self.note_of(event, body);
                 Change::Session
             }
             Body::ApprovalRequested(requested) => {
@@ -116,8 +103,7 @@ impl Transcript {
             Body::AssistantMessage(message) => self.assistant_message(event, message),
             Body::AttemptRestarted(restarted) => {
                 self.end_live(&restarted.discarded_item_id);
-                let error = restarted.error.clone().unwrap_or_default();
-                self.note(event, NoteKind::AttemptRestarted { attempt: restarted.attempt, error });
+                self.note_of(event, body);
                 Change::Discarded { item_id: restarted.discarded_item_id.clone() }
             }
             Body::ToolCallStarted(started) => self.tool_call_started(event, started),
@@ -125,30 +111,12 @@ impl Transcript {
             Body::QuestionAsked(asked) => self.question_asked(event, asked),
             Body::QuestionAnswered(answered) => self.question_answered(answered),
             Body::UsageRecorded(recorded) => self.usage_recorded(event, recorded),
-            Body::ContextTrimmed(trimmed) => {
-                self.note(event, NoteKind::ContextTrimmed { trimmed: trimmed.clone() })
-            }
-            Body::ContextCompacted(compacted) => {
-                self.note(event, NoteKind::ContextCompacted { compacted: compacted.clone() })
-            }
-            Body::TurnsRecalled(recalled) => {
-                self.note(event, NoteKind::TurnsRecalled { recalled: recalled.clone() })
-            }
-            Body::PinsChanged(changed) => {
-                let (pins, by) = (changed.pins.clone(), changed.by.clone());
-                self.note(event, NoteKind::PinsChanged { pins, by });
-                Change::Session
-            }
-            Body::ProjectDocumentChanged(changed) => {
-                self.note(event, NoteKind::ProjectDocumentChanged { changed: changed.clone() })
-            }
-            Body::Notice(notice) => {
-                let (level, text) = (notice.level(), notice.text.clone());
-                self.note(event, NoteKind::Notice { level, text })
-            }
-            Body::Unknown(unknown) => {
-                self.note(event, NoteKind::Unknown { kind: unknown.kind.clone() })
-            }
+            Body::ContextTrimmed(_)
+            | Body::ContextCompacted(_)
+            | Body::TurnsRecalled(_)
+            | Body::ProjectDocumentChanged(_)
+            | Body::Notice(_)
+            | Body::Unknown(_) => self.note_of(event, body),
             // Ephemeral: not folded here.
             Body::ItemDelta(_) | Body::Presence(_) => Change::Nothing,
         }
@@ -164,15 +132,6 @@ impl Transcript {
         if !created.title.is_empty() {
             self.title.clone_from(&created.title);
             self.title_source = v1::TitleSource::Manual;
-        }
-        Change::Session
-    }
-
-    fn session_renamed(&mut self, event: &v1::Event, renamed: &v1::SessionRenamed) -> Change {
-        self.title.clone_from(&renamed.title);
-        self.title_source = renamed.source();
-        if let Some(by) = renamed.by.clone() {
-            self.note(event, NoteKind::Renamed { title: renamed.title.clone(), by });
         }
         Change::Session
     }

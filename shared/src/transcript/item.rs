@@ -2,6 +2,8 @@
 
 use agentd_proto::v1;
 
+use super::Note;
+
 /// One entry of a transcript.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Item {
@@ -228,128 +230,4 @@ pub struct Answer {
     pub choice: String,
     /// Who answered.
     pub by: Option<v1::Author>,
-}
-
-/// Something else that users should see.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Note {
-    /// `seq` of the event.
-    pub seq: u64,
-    /// Unix time in milliseconds.
-    pub at_ms: i64,
-    /// What it is.
-    pub kind: NoteKind,
-}
-
-/// What a note is about.
-#[derive(Debug, Clone, PartialEq)]
-pub enum NoteKind {
-    /// A notice of the daemon.
-    Notice {
-        /// How grave.
-        level: v1::NoticeLevel,
-        /// One or two sentences.
-        text: String,
-    },
-    /// A user renamed the session.
-    Renamed {
-        /// The new title.
-        title: String,
-        /// Who.
-        by: v1::Author,
-    },
-    /// Another model answers from the next turn on.
-    ModelChanged {
-        /// Empty means the daemon's default.
-        model: String,
-        /// Who changed it.
-        by: Option<v1::Author>,
-    },
-    /// Another reasoning effort from the next turn on.
-    EffortChanged {
-        /// Unspecified means the model's default.
-        effort: v1::Effort,
-        /// Who changed it.
-        by: Option<v1::Author>,
-    },
-    /// What the session has set out to do is this from now on.
-    TodoListChanged {
-        /// The whole list.
-        list: v1::TodoList,
-    },
-    /// The session's plan is this from now on.
-    PlanChanged {
-        /// The whole plan.
-        plan: v1::Plan,
-    },
-    /// The conversation was looked through for what is to be remembered.
-    MemoriesExtracted {
-        /// What was found.
-        extracted: v1::MemoriesExtracted,
-    },
-    /// The model was told of memories.
-    MemoriesTold {
-        /// Which.
-        told: v1::MemoriesTold,
-    },
-    /// Another permission mode from the next call on.
-    PermissionModeChanged {
-        /// The mode.
-        mode: v1::PermissionMode,
-        /// Who changed it.
-        by: Option<v1::Author>,
-    },
-    /// Another work mode from the next call on.
-    WorkModeChanged {
-        /// The mode.
-        mode: v1::WorkMode,
-        /// Who changed it.
-        by: Option<v1::Author>,
-    },
-    /// A rule of the session holds no longer.
-    PermissionRuleRevoked {
-        /// The rule.
-        rule_id: String,
-        /// Who took it back.
-        by: Option<v1::Author>,
-    },
-    /// A model request is tried again; what it had written is void.
-    AttemptRestarted {
-        /// Number of the attempt, from 2.
-        attempt: u32,
-        /// Why the earlier one broke off.
-        error: v1::ErrorReport,
-    },
-    /// Older turns are left out of requests, or parts of them.
-    ContextTrimmed {
-        /// How much, and what.
-        trimmed: v1::ContextTrimmed,
-    },
-    /// The oldest turns were folded into a summary.
-    ContextCompacted {
-        /// Which, and the summary.
-        compacted: v1::ContextCompacted,
-    },
-    /// The model read earlier turns again.
-    TurnsRecalled {
-        /// Which, and what it read.
-        recalled: v1::TurnsRecalled,
-    },
-    /// What the model keeps to whatever is folded is this from now on.
-    PinsChanged {
-        /// All of it.
-        pins: Vec<String>,
-        /// Who changed it.
-        by: Option<v1::Author>,
-    },
-    /// Requests hold a document of the workspace from now on, or no longer.
-    ProjectDocumentChanged {
-        /// Which.
-        changed: v1::ProjectDocumentChanged,
-    },
-    /// An event that this client does not know.
-    Unknown {
-        /// Its kind; empty when even that is not known.
-        kind: String,
-    },
 }

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use agentd_proto::v1;
+use agentd_shared::format::Tone;
 use agentd_shared::format::approval::{self as approval_text, Extent};
 use agentd_shared::text::one_line;
 use tokio::time::Instant;
 
 use super::{PREVIEW_WIDTH, View};
-use crate::chat::lines::Tone;
 
 /// How long an approval stands on the screen before a yes without its number is one to it. Whoever is
 /// faster has typed it for something else, or for the one before. As long it takes to read that one waits

@@ -1,12 +1,12 @@
 //! Draws the text of the model, as it grows and as it is in the end.
 
 use agentd_proto::v1;
+use agentd_shared::format::Tone;
 use agentd_shared::format::{Role, StreamText};
 use agentd_shared::transcript::TextChannel;
 
 use super::View;
 use crate::chat::canvas::Mode;
-use crate::chat::lines::Tone;
 
 /// Items whose shown length is remembered; older ones are final.
 const REMEMBERED: usize = 64;

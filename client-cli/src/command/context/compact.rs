@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use agentd_proto::v1;
+use agentd_shared::format::notes;
 use agentd_shared::{Client, ids, with_deadline};
 use clap::Args;
 
 use crate::app::{App, rpc_failure};
-use crate::chat::lines;
 use crate::exit::{Exit, Failure};
 use crate::json::CompactView;
 
@@ -56,7 +56,7 @@ pub(crate) async fn compact(
 /// What came of it, in a line.
 pub(crate) fn line(done: &v1::CompactContextResponse) -> String {
     if let Some(compacted) = &done.compacted {
-        return lines::compacted(compacted);
+        return notes::compacted(compacted);
     }
     let why = agentd_shared::text::one_line(&done.why_not, 200);
     format!("◆ nothing was folded: {why}")

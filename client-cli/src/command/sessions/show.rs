@@ -2,6 +2,7 @@
 
 use agentd_proto::v1;
 use agentd_shared::client_ids::now_ms;
+use agentd_shared::format::names;
 use agentd_shared::text::{one_line, relative_time};
 use agentd_shared::{Client, ids};
 use clap::Args;
@@ -64,7 +65,7 @@ pub(crate) fn lines(detail: &v1::GetSessionResponse) -> Vec<String> {
         format!("model      {model}"),
         format!(
             "mode       {}, work {}",
-            crate::chat::lines::mode_name(session.permission_mode()),
+            names::permission_mode(session.permission_mode()),
             crate::json::work_mode(session.work_mode),
         ),
         format!("workspace  {}", session.workspace),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use agentd_proto::v1;
 use agentd_shared::client_ids::now_ms;
-use agentd_shared::format::Role;
+use agentd_shared::format::{Role, turn};
 use agentd_shared::text::{human_duration, relative_time};
 use agentd_shared::{Attention, BoardChange, SessionBoard, ids, is_unread};
 use jiff::Timestamp;
@@ -13,7 +13,6 @@ use jiff::tz::TimeZone;
 
 use crate::columns::{self, Flexible};
 use crate::command::sessions::list::title;
-use crate::command::usage::cost_text;
 use crate::exit::Failure;
 use crate::output::Output;
 
@@ -33,7 +32,7 @@ pub(super) fn table(sessions: &[&v1::SessionSummary], width: Option<usize>) -> V
             ids::short(&session.session_id).to_owned(),
             title(session, usize::MAX),
             relative_time(session.updated_at_ms, now),
-            cost_text(&session.cost.unwrap_or_default()),
+            turn::cost(&session.cost.unwrap_or_default()),
         ])
     });
     let roles = std::iter::once(Role::Heading)

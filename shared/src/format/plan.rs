@@ -1,15 +1,15 @@
-//! The plan of a session, as lines.
+//! What a session has set out to do: its plan and its list, as lines.
 
 use agentd_proto::v1;
-use agentd_shared::text::one_line;
 
-use super::lines::DETAIL_WIDTH;
+use super::notes::DETAIL_WIDTH;
+use crate::text::one_line;
 
 /// Columns for why a step failed, or for what proved it.
 const REASON_WIDTH: usize = 60;
 
 /// The plan, a line for each step.
-pub(super) fn plan(plan: &v1::Plan) -> String {
+pub fn plan(plan: &v1::Plan) -> String {
     let v1::Plan { goal, steps, replans, replans_limit, revision: _ } = plan;
     if steps.is_empty() {
         return "◆ there is no plan".to_owned();
@@ -55,6 +55,27 @@ fn step(step: &v1::PlanStep) -> String {
         one_line(&step.id, 32),
         one_line(&step.objective, DETAIL_WIDTH)
     )
+}
+
+/// What the session has set out to do, a line for each step.
+pub fn todo(list: &v1::TodoList) -> String {
+    if list.items.is_empty() {
+        return "◆ nothing is left on the list".to_owned();
+    }
+    let completed =
+        list.items.iter().filter(|item| item.status() == v1::TodoStatus::Completed).count();
+    let title = one_line(&list.title, DETAIL_WIDTH);
+    let title = if title.is_empty() { "to do" } else { &title };
+    let heading = format!("◆ {title}: {completed} of {} done", list.items.len());
+    let step = |item: &v1::TodoItem| {
+        let mark = match item.status() {
+            v1::TodoStatus::Completed => '✓',
+            v1::TodoStatus::Running => '▸',
+            v1::TodoStatus::Pending | v1::TodoStatus::Unspecified => '·',
+        };
+        format!("  {mark} {}", one_line(&item.label, DETAIL_WIDTH))
+    };
+    std::iter::once(heading).chain(list.items.iter().map(step)).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -108,5 +129,25 @@ mod tests {
   · f: do f (after b, e)";
         assert_eq!(shown, expect);
         assert_eq!(plan(&v1::Plan::default()), "◆ there is no plan");
+    }
+
+    #[test]
+    fn a_todo_list_is_shown_whole() {
+        let item = |label: &str, status: v1::TodoStatus| v1::TodoItem {
+            label: label.into(),
+            status: status.into(),
+        };
+        let list = v1::TodoList {
+            title: "fix\u{1b}[2J".into(),
+            items: vec![
+                item("look", v1::TodoStatus::Completed),
+                item("edit\nall", v1::TodoStatus::Running),
+                item("test", v1::TodoStatus::Pending),
+            ],
+            revision: 3,
+        };
+        let expect = "◆ fix\\u{1b}[2J: 1 of 3 done\n  ✓ look\n  ▸ edit all\n  · test";
+        assert_eq!(todo(&list), expect);
+        assert_eq!(todo(&v1::TodoList::default()), "◆ nothing is left on the list");
     }
 }

@@ -1,9 +1,9 @@
 //! Events about what requests are made of, a line each.
 
 use agentd_proto::v1;
-use agentd_shared::text::{grouped, human_bytes, one_line};
 
 use super::{DETAIL_WIDTH, by};
+use crate::text::{grouped, human_bytes, one_line};
 
 /// What was left out.
 pub(super) fn trimmed(trimmed: &v1::ContextTrimmed) -> String {
@@ -42,7 +42,7 @@ fn step(step: v1::TrimStep) -> String {
 }
 
 /// What was folded.
-pub(crate) fn compacted(compacted: &v1::ContextCompacted) -> String {
+pub fn compacted(compacted: &v1::ContextCompacted) -> String {
     let lines = plural(compacted.lines.len() as u64, "line");
     let before = grouped(compacted.tokens_before);
     let after = grouped(compacted.tokens_after);
@@ -62,13 +62,13 @@ pub(super) fn recalled(recalled: &v1::TurnsRecalled) -> String {
 }
 
 /// What is pinned.
-pub(super) fn pins(changed: &v1::PinsChanged, me: &str) -> String {
-    let by = by(changed.by.as_ref(), me);
-    match changed.pins.as_slice() {
+pub(super) fn pins(pins: &[String], who: Option<&v1::Author>, me: &str) -> String {
+    let by = by(who, me);
+    match pins {
         [] => format!("◆ nothing is pinned any more{by}"),
         [.., newest] => {
             let newest = one_line(newest, DETAIL_WIDTH);
-            let count = plural(changed.pins.len() as u64, "text");
+            let count = plural(pins.len() as u64, "text");
             format!("◆ {count} pinned{by}, the last: {newest}")
         }
     }
@@ -152,14 +152,10 @@ mod tests {
         changed.sha256.push_str("ab");
         assert!(document(&changed).contains("cannot be part of the requests"));
         let author = v1::Author { client_id: "x".into(), name: "ann".into() };
-        let mut changed = v1::PinsChanged {
-            pins: vec!["a".into(), "keep\u{1b}[2J\nto it".into()],
-            by: Some(author),
-        };
-        let told = pins(&changed, "me");
+        let pinned = ["a".to_owned(), "keep\u{1b}[2J\nto it".to_owned()];
+        let told = pins(&pinned, Some(&author), "me");
         assert_eq!(told, "◆ 2 texts pinned by ann, the last: keep\\u{1b}[2J to it");
-        changed.pins.clear();
-        assert_eq!(pins(&changed, "x"), "◆ nothing is pinned any more");
+        assert_eq!(pins(&[], Some(&author), "x"), "◆ nothing is pinned any more");
         let recalled_turns =
             v1::TurnsRecalled { turns: vec![v1::SeqRange::default(); 2], ..Default::default() };
         assert_eq!(recalled(&recalled_turns), "◆ recalled 2 earlier turns");
