@@ -11,8 +11,9 @@ use crossterm::event::EventStream;
 use futures_util::StreamExt as _;
 use ratatui::layout::{Position, Rect};
 use tokio::time::Instant;
+use tonic::Status;
 
-use crate::conn::Conn;
+use crate::conn::{Conn, Reply, Report};
 use crate::file_lists::FileLists;
 use crate::history_file::HistoryFile;
 use crate::input::Input;
@@ -172,13 +173,16 @@ impl App {
         for effect in effects {
             match effect {
                 Effect::Send(command) => {
-                    if let Err(refused) = self.conn.send(command) {
-                        let why = format!("cannot {}: too much waits", refused.purpose());
-                        self.state.notices.say(Tone::Error, &why);
+                    if let Err(command) = self.conn.send(command) {
+                        // As if the daemon had refused it: a message comes back to whoever wrote it.
+                        let error = Status::resource_exhausted("too much waits to be sent").into();
+                        let failed = Report::Reply(Reply::Failed { command, error });
+                        // What follows asks the daemon for nothing.
+                        let _ = self.state.on(Input::Report(failed));
                     }
                 }
                 Effect::Attach { stream, session_id, position } => {
-                    self.conn.attach(stream, session_id, position);
+                    self.conn.attach(stream, &session_id, position);
                 }
                 Effect::Detach(stream) => self.conn.detach(stream),
                 Effect::Copy(text) => terminal::copy(&text)?,

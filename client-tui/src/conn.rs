@@ -7,10 +7,10 @@ mod command;
 mod execute;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use agentd_shared::{
-    AttachEvent, AttachPosition, AttachStream, AttachTarget, Attachment, Client, Identity,
-    Recovery, SessionWatch, SessionWatchStream, WatchEvent,
+    AttachEvent, AttachPosition, AttachStream, Client, Connector, SessionWatchStream, WatchEvent,
 };
 use futures_util::future::select_all;
 use tokio::sync::mpsc;
@@ -52,8 +52,7 @@ pub enum Report {
 #[derive(Debug)]
 pub struct Conn {
     client: Client,
-    identity: Identity,
-    recovery: Recovery,
+    connector: Arc<Connector>,
     streams: BTreeMap<StreamId, AttachStream>,
     /// All sessions, while they are followed.
     watch: Option<SessionWatchStream>,
@@ -66,15 +65,17 @@ pub struct Conn {
 }
 
 impl Conn {
-    /// Talks to the daemon of `client`. Call it inside a tokio runtime.
-    pub fn new(client: Client, identity: Identity, recovery: Recovery) -> Self {
+    /// Talks to the daemon of `client`, which `connector` has found. Call it inside a tokio runtime.
+    pub fn new(connector: Connector, client: Client) -> Self {
+        let connector = Arc::new(connector);
         let (changes, mut waiting) = mpsc::channel::<Command>(WAITING);
         let (replies_tx, replies) = mpsc::channel(REPLIES);
         let mut worker = JoinSet::new();
         let (its_client, its_replies) = (client.clone(), replies_tx.clone());
+        let its_connector = Arc::clone(&connector);
         worker.spawn(async move {
             while let Some(command) = waiting.recv().await {
-                let reply = execute::execute(&its_client, command).await;
+                let reply = execute::execute(&its_connector, &its_client, command).await;
                 if its_replies.send(reply).await.is_err() {
                     return;
                 }
@@ -82,8 +83,7 @@ impl Conn {
         });
         Self {
             client,
-            identity,
-            recovery,
+            connector,
             streams: BTreeMap::new(),
             watch: None,
             changes,
@@ -95,10 +95,8 @@ impl Conn {
     }
 
     /// Opens a stream of a session.
-    pub fn attach(&mut self, stream: StreamId, session_id: String, position: AttachPosition) {
-        let target = AttachTarget { session_id, identity: self.identity.clone(), position };
-        let endpoint = self.client.endpoint().clone();
-        let opened = Attachment::open(endpoint, target, self.recovery.clone());
+    pub fn attach(&mut self, stream: StreamId, session_id: &str, position: AttachPosition) {
+        let opened = self.connector.attach(&self.client, session_id, position);
         self.streams.insert(stream, opened);
     }
 
@@ -109,8 +107,7 @@ impl Conn {
 
     /// Follows all sessions.
     pub fn watch(&mut self) {
-        let endpoint = self.client.endpoint().clone();
-        self.watch = Some(SessionWatch::open(endpoint, WATCHED, self.recovery.clone()));
+        self.watch = Some(self.connector.watch_sessions(&self.client, WATCHED));
     }
 
     /// Sends a command; its reply comes as a [`Report`].
@@ -126,8 +123,9 @@ impl Conn {
             return Err(Box::new(command));
         }
         let (client, replies) = (self.client.clone(), self.replies_tx.clone());
+        let connector = Arc::clone(&self.connector);
         self.reads.spawn(async move {
-            let reply = execute::execute(&client, command).await;
+            let reply = execute::execute(&connector, &client, command).await;
             // Nobody waits for it any more when the loop has ended.
             drop(replies.send(reply).await);
         });

@@ -15,9 +15,7 @@ use agent_tui::state::{Effect, Settings, State, Tone};
 use agent_tui::terminal::{Signals, Stop, TerminalGuard, Wishes};
 use agent_tui::theme::Surroundings;
 use agentd_shared::client_config::EditMode;
-use agentd_shared::{
-    BrokenConfig, Client, Connector, ConnectorError, Recovery, StartOptions, directory, which,
-};
+use agentd_shared::{BrokenConfig, Client, Connector, ConnectorError, directory, which};
 use clap::Parser as _;
 
 /// How long nothing is shown while the daemon is looked for.
@@ -82,13 +80,8 @@ async fn run(cli: Cli) -> Result<u8, Failure> {
     let mut first = vec![Effect::Send(Command::GetStatus), Effect::Watch];
     first.extend(state.ask_for_facts());
     first.extend(state.open_session(&chosen.session_id));
-    let recovery = if connector.may_start() {
-        Recovery::Restart { paths: connector.paths().clone(), options: StartOptions::default() }
-    } else {
-        Recovery::Wait
-    };
-    let conn = Conn::new(client, connector.identity().clone(), recovery);
     let mouse = connector.config().mouse && !cli.no_mouse;
+    let conn = Conn::new(connector, client);
     let guard = TerminalGuard::take(Wishes { mouse })?;
     let app = App::new(state, conn, guard, signals, history)?;
     let left = app.run(first).await?;

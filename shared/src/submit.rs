@@ -37,6 +37,11 @@ impl Outgoing {
         }
     }
 
+    /// A message that is written already, with its id.
+    pub fn of(request: v1::SubmitMessageRequest) -> Self {
+        Self { request }
+    }
+
     /// Says how important it is, and when it is too late to begin.
     #[must_use]
     pub fn ranked(mut self, priority: v1::Priority, ttl: Option<Duration>) -> Self {

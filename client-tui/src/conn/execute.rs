@@ -6,7 +6,7 @@ mod undo;
 use std::time::Duration;
 
 use agentd_proto::v1;
-use agentd_shared::{Client, RpcError, with_deadline};
+use agentd_shared::{Client, Connector, Outgoing, RpcError, with_deadline};
 
 use super::{Command, Reply};
 
@@ -14,27 +14,20 @@ use super::{Command, Reply};
 const PATIENCE: Duration = Duration::from_secs(15);
 /// Longest wait for what asks a model.
 const LONG_PATIENCE: Duration = Duration::from_secs(600);
-/// Pauses between attempts to send a message while the daemon is away or busy.
-const PAUSES: [Duration; 6] = [
-    Duration::from_millis(100),
-    Duration::from_millis(200),
-    Duration::from_millis(500),
-    Duration::from_secs(1),
-    Duration::from_secs(2),
-    Duration::from_secs(4),
-];
 
 /// Runs a command. What goes wrong is a reply too.
-pub(super) async fn execute(client: &Client, command: Command) -> Reply {
-    match call(client, command.clone()).await {
+pub(super) async fn execute(connector: &Connector, client: &Client, command: Command) -> Reply {
+    match call(connector, client, command.clone()).await {
         Ok(reply) => reply,
         Err(error) => Reply::Failed { command: Box::new(command), error },
     }
 }
 
-async fn call(client: &Client, command: Command) -> Result<Reply, RpcError> {
+async fn call(connector: &Connector, client: &Client, command: Command) -> Result<Reply, RpcError> {
     let reply = match command {
-        Command::Submit(request) => Reply::Submitted(submit(client, request).await?),
+        Command::Submit(request) => {
+            Reply::Submitted(Outgoing::of(request).send(connector, client).await?)
+        }
         Command::Interrupt(request) => {
             let answer = client.turn().interrupt_turn(with_deadline(request, PATIENCE)).await?;
             Reply::Interrupted(answer.get_ref().interrupted)
@@ -182,23 +175,4 @@ async fn call(client: &Client, command: Command) -> Result<Reply, RpcError> {
         }
     };
     Ok(reply)
-}
-
-/// Sends a message, again and again for some seconds while nobody takes it. Its id makes it one.
-async fn submit(
-    client: &Client,
-    request: v1::SubmitMessageRequest,
-) -> Result<v1::SubmitMessageResponse, RpcError> {
-    let mut pauses = PAUSES.into_iter();
-    loop {
-        let error = match client.turn().submit_message(request.clone()).await {
-            Ok(response) => return Ok(response.into_inner()),
-            Err(status) => RpcError::from(status),
-        };
-        let asked = error.retry_after.filter(|asked| *asked < PATIENCE);
-        let Some(pause) = pauses.next().filter(|_| error.is_outage() || asked.is_some()) else {
-            return Err(error);
-        };
-        tokio::time::sleep(pause.max(asked.unwrap_or_default())).await;
-    }
 }
