@@ -1,6 +1,12 @@
 //! Signals that a command answers to while it waits.
 
+use std::time::Duration;
+
+use rustix::process::kill_current_process_group;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// Time after which a signal to stop has had its effect, or was dropped.
+const EFFECT: Duration = Duration::from_millis(200);
 
 /// The signals. One that comes while nobody waits is kept: it counts at the next wait.
 #[derive(Debug)]
@@ -57,6 +63,23 @@ impl Signals {
             stop = self.next() => Err(stop),
         }
     }
+}
+
+/// Stops the process as a shell's Ctrl-Z does, and returns when somebody lets it go on.
+///
+/// The signal takes effect when one of the threads takes it, which may be after the call. Where no shell
+/// could let the process go on, the system drops it, and nothing happens.
+///
+/// # Errors
+/// When the system refuses.
+pub(crate) async fn stand_still() -> std::io::Result<()> {
+    let mut goes_on = signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?;
+    kill_current_process_group(rustix::process::Signal::TSTP)?;
+    tokio::select! {
+        _ = goes_on.recv() => {}
+        () = tokio::time::sleep(EFFECT) => {}
+    }
+    Ok(())
 }
 
 #[cfg(test)]

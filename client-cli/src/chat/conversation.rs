@@ -24,7 +24,7 @@ use super::yes::Yes;
 use crate::app::{App, rpc_failure};
 use crate::exit::{Exit, Failure};
 use crate::look::Look;
-use crate::signals::{Signals, Stop};
+use crate::signals::{Signals, Stop, stand_still};
 
 /// Inputs that wait. The editor sends one at a time, the printer too.
 const INPUTS: usize = 16;
@@ -260,6 +260,16 @@ impl<'a> Conversation<'a> {
                 let keeps = self.works();
                 self.interrupt(signals).await?;
                 self.begin_line(if keeps { line } else { String::new() });
+            }
+            Input::Suspend(line) => {
+                self.erase_echo(&line)?;
+                let stopped = stand_still().await;
+                // The shell has written since.
+                self.view.canvas.disturbed();
+                if let Err(error) = stopped {
+                    self.view.aside(Tone::Warn, &format!("cannot stop: {error}"));
+                }
+                self.begin_line(line);
             }
             Input::End => {
                 self.erase_echo("")?;

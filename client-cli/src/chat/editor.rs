@@ -91,6 +91,9 @@ impl EditorHandle {
                 EventHandler::Conditional(Box::new(Closing(Arc::clone(&gate), Arc::clone(&typed))));
             editor.bind_sequence(leave, handler);
         }
+        let stops = Arc::new(AtomicBool::new(false));
+        let stopping = Stopping(Closing(Arc::clone(&gate), Arc::clone(&typed)), Arc::clone(&stops));
+        editor.bind_sequence(KeyEvent::ctrl('Z'), EventHandler::Conditional(Box::new(stopping)));
         // There is none on the first start; a broken one is not worth refusing to work.
         drop(editor.load_history(&setup.history_file));
         let printer = editor.create_external_printer()?;
@@ -99,7 +102,7 @@ impl EditorHandle {
         let printed = inputs.clone();
         let history_file = setup.history_file;
         let named = |name: &str| std::thread::Builder::new().name(name.to_owned());
-        named("editor").spawn(move || edit(editor, &wait, &inputs, &history_file))?;
+        named("editor").spawn(move || edit(editor, &wait, &inputs, &history_file, &stops))?;
         named("printer").spawn(move || print_all(printer, &pieces, &gate, &printed))?;
         Ok(Self { go, print, listed })
     }
@@ -141,6 +144,26 @@ impl ConditionalEventHandler for Closing {
     }
 }
 
+/// Ends the line on Ctrl-Z, so that the terminal is given back before the process stands still.
+///
+/// The editor's own way signals the process and takes the terminal again at once; where another thread
+/// takes the signal, that comes before the stop, and the shell gets a terminal without its line editing.
+struct Stopping(Closing, Arc<AtomicBool>);
+
+impl ConditionalEventHandler for Stopping {
+    fn handle(
+        &self,
+        event: &Event,
+        count: RepeatCount,
+        positive: bool,
+        ctx: &EventContext<'_>,
+    ) -> Option<Cmd> {
+        self.0.handle(event, count, positive, ctx);
+        self.1.store(true, Ordering::Relaxed);
+        Some(Cmd::Interrupt)
+    }
+}
+
 fn config(client: &ClientConfig) -> Result<Config, ReadlineError> {
     let builder: Builder = Config::builder()
         .max_history_size(client.history_size)?
@@ -158,7 +181,13 @@ fn config(client: &ClientConfig) -> Result<Config, ReadlineError> {
     Ok(builder.build())
 }
 
-fn edit(mut editor: LineEditor, go: &Receiver<String>, inputs: &Sender<Input>, history: &PathBuf) {
+fn edit(
+    mut editor: LineEditor,
+    go: &Receiver<String>,
+    inputs: &Sender<Input>,
+    history: &PathBuf,
+    stops: &AtomicBool,
+) {
     while let Ok(text) = go.recv() {
         if let Some(helper) = editor.helper() {
             helper.fresh.store(true, Ordering::Relaxed);
@@ -174,7 +203,12 @@ fn edit(mut editor: LineEditor, go: &Receiver<String>, inputs: &Sender<Input>, h
             }
             Err(ReadlineError::Interrupted | ReadlineError::Signal(_)) => {
                 let typed = editor.helper().map(|helper| recall(&helper.typed));
-                Input::Interrupt(typed.unwrap_or_default())
+                let typed = typed.unwrap_or_default();
+                if stops.swap(false, Ordering::Relaxed) {
+                    Input::Suspend(typed)
+                } else {
+                    Input::Interrupt(typed)
+                }
             }
             Err(ReadlineError::Eof) => Input::End,
             Err(error) => Input::Failed(error.to_string()),

@@ -24,6 +24,8 @@ pub(crate) enum Input {
     TooLong,
     /// Ctrl-C at the prompt, and what stood in the line.
     Interrupt(String),
+    /// Ctrl-Z at the prompt, and what stood in the line.
+    Suspend(String),
     /// Ctrl-D, or the end of the pipe.
     End,
     /// The terminal cannot be read any more.

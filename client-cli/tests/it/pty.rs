@@ -131,7 +131,7 @@ async fn an_approval_is_given_with_a_key() {
 }
 
 #[tokio::test]
-async fn a_chat_that_is_stopped_with_ctrl_z_goes_on_where_it_was() {
+async fn a_chat_that_is_stopped_with_ctrl_z_gives_the_terminal_back_and_goes_on() {
     let llm = LlmServer::start().await;
     let daemon = agentd().llm(&llm).start().await;
     llm.push(Reply::text("answer after it\n"));
@@ -140,7 +140,13 @@ async fn a_chat_that_is_stopped_with_ctrl_z_goes_on_where_it_was() {
     ann.send("typed ");
     ann.wait_for("typed").await;
     ann.send("\x1a");
-    ann.wait_shell().await;
+    let screen = ann.wait_shell().await;
+    assert_eq!(*screen.modes(), Modes::default());
+    ann.send("stty -a | grep -o -- '-\\?icanon'\r");
+    ann.wait_until("the shell's own line editing", |text| {
+        text.lines().any(|line| line.trim_end() == "icanon")
+    })
+    .await;
     ann.send("fg\r");
     ann.wait_screen("the editor", |screen| screen.modes().bracketed_paste).await;
     ann.send("before\r");
