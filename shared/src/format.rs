@@ -8,6 +8,7 @@
 
 pub mod approval;
 pub mod card;
+pub mod context;
 pub mod diff;
 pub mod markdown;
 pub mod names;

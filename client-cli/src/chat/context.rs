@@ -12,7 +12,7 @@ impl Conversation<'_> {
     pub(super) async fn show_context(&mut self) -> Result<(), Failure> {
         let context = layers::fetch(&self.client, &self.session_id).await?;
         let title = self.session().await?.title;
-        self.say(layers::lines(&context, &title, layers::Bars::of(self.app)));
+        self.say(agentd_shared::format::context::lines(&context, &title, layers::bars(self.app)));
         Ok(())
     }
 

@@ -9,8 +9,8 @@ use unicode_width::UnicodeWidthStr as _;
 use super::entry::{Entry, count, entry_at};
 use super::layout::{self, Kind};
 use super::place::{Place, Spot};
-use super::section::floor;
 use super::{Document, Target};
+use agentd_shared::text::floor_boundary;
 
 /// Bytes that are copied at most: terminals refuse longer sequences.
 const MOST: usize = 74_000;
@@ -26,7 +26,7 @@ pub struct Copied {
 
 impl Copied {
     fn new(text: &str) -> Option<Self> {
-        let held = text.get(..floor(text, MOST)).unwrap_or_default();
+        let held = text.get(..floor_boundary(text, MOST)).unwrap_or_default();
         (!held.is_empty()).then(|| Self { text: held.to_owned(), is_cut: held.len() < text.len() })
     }
 }

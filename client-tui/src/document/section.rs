@@ -7,6 +7,8 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Range;
 
+use agentd_shared::text::split_line;
+
 /// Lines of a section.
 const LINES: usize = 32;
 /// Bytes after which a section ends although it has fewer lines.
@@ -64,7 +66,7 @@ impl Cutter {
 
     /// Adds the sections that have ended since it was asked last, and returns the one that is open.
     pub(super) fn cut(&mut self, text: &str, ended: &mut Vec<Section>) -> Option<Section> {
-        while let Some((line, rest)) = text.get(self.at..).and_then(split_line) {
+        while let Some((line, rest)) = text.get(self.at..).and_then(first_line) {
             let range = self.at..self.at + line.len();
             self.at = text.len() - rest.len();
             self.lines += 1;
@@ -125,6 +127,10 @@ fn mark(body: &str) -> Option<(char, usize)> {
     (length >= 3).then_some((mark, length))
 }
 
+fn first_line(text: &str) -> Option<(&str, &str)> {
+    split_line(text, LINE_BYTES)
+}
+
 /// The lines of a section, each without its end.
 pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
@@ -132,38 +138,15 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
         if rest.is_empty() {
             return None;
         }
-        let (line, after) = split_line(rest).unwrap_or((rest, ""));
+        let (line, after) = first_line(rest).unwrap_or((rest, ""));
         rest = after;
         Some(line.strip_suffix('\r').unwrap_or(line))
     })
 }
 
-/// Splits the first line off, or as much of it as is rendered as one; `None` while it may grow.
-fn split_line(text: &str) -> Option<(&str, &str)> {
-    let head = text.get(..floor(text, LINE_BYTES + 1))?;
-    if let Some((line, _)) = head.split_once('\n') {
-        return Some((line, text.get(line.len() + 1..)?));
-    }
-    if text.len() <= LINE_BYTES {
-        return None;
-    }
-    let end = floor(text, LINE_BYTES);
-    // A space near the end is a better place to break than the middle of a word.
-    let space = text.get(..end)?.rfind(' ').filter(|space| *space > end / 2);
-    text.split_at_checked(space.map_or(end, |space| space + 1))
-}
-
-/// The last boundary between characters that is not behind a place.
-pub(super) fn floor(text: &str, at: usize) -> usize {
-    let mut end = at.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    end
-}
-
 #[cfg(test)]
 mod tests {
+    use agentd_shared::text::floor_boundary;
     use proptest::prelude::*;
 
     use super::*;
@@ -204,7 +187,7 @@ mod tests {
             let (mut cutter, mut sections) = (Cutter::new(Syntax::Markdown), Vec::new());
             let mut at = 0;
             while at < text.len() {
-                at = floor(&text, at + step);
+                at = floor_boundary(&text, at + step);
                 cutter.cut(&text[..at], &mut sections);
             }
             let open = cutter.cut(&text, &mut sections);

@@ -400,7 +400,7 @@ fn what_is_decided_on_the_way_is_shown_to_who_wants_it() {
     }));
     assert_eq!(story.rows(20), Vec::<String>::new());
     story.document.set_look(Look { verbose: true, ..look(60) });
-    assert_eq!(story.rows(20), ["◆ left older parts out of requests: about 1,234 tokens"]);
+    assert_eq!(story.rows(20), ["◆ older turns no longer fit: about 1,234 tokens left out"]);
 }
 
 #[test]
@@ -457,7 +457,7 @@ proptest! {
         let mut live = Story::new(30);
         let (mut at, mut turn) = (0, 0);
         while at < text.len() {
-            let end = section::floor(&text, at + sizes[turn % sizes.len()].max(4));
+            let end = agentd_shared::text::floor_boundary(&text, at + sizes[turn % sizes.len()].max(4));
             live.live("A", at, &text[at..end]);
             live.rows(12);
             (at, turn) = (end, turn + 1);

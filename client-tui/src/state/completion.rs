@@ -1,5 +1,6 @@
 //! What completes the word before the cursor: commands, their arguments, files.
 
+use agentd_shared::format::names::{EFFORTS, PERMISSION_MODES, WORK_MODES};
 use agentd_shared::input::slash::{self, Completes, Surface};
 use agentd_shared::text::one_line;
 
@@ -8,12 +9,6 @@ use crate::theme::Theme;
 
 /// Lines that are offered at most.
 const MOST: usize = 50;
-/// Levels of effort.
-pub(super) const EFFORTS: [&str; 7] = ["default", "off", "minimal", "low", "medium", "high", "max"];
-/// What it may do unasked.
-pub(super) const MODES: [&str; 4] = ["plan", "ask", "auto-edit", "full"];
-/// What it works on.
-pub(super) const WORKS: [&str; 6] = ["design", "develop", "test", "review", "docs", "devops"];
 
 /// What there is to choose from.
 #[derive(Debug, Clone, Default)]
@@ -169,9 +164,9 @@ fn arguments(name: &str, typed: &str, known: &Vocabulary) -> Vec<Candidate> {
         Completes::Nothing => Vec::new(),
         Completes::Sessions => known.sessions.clone(),
         Completes::Models => plain(&known.models),
-        Completes::Efforts => words(&EFFORTS),
-        Completes::Modes => words(&MODES),
-        Completes::Works => words(&WORKS),
+        Completes::Efforts => words(&names_of(&EFFORTS)),
+        Completes::Modes => words(&names_of(&PERMISSION_MODES)),
+        Completes::Works => words(&names_of(&WORK_MODES)),
         Completes::OnOff => words(&["on", "off"]),
         Completes::Queue => known.queue.clone(),
         Completes::Choices => plain(&known.choices),
@@ -193,6 +188,11 @@ fn arguments(name: &str, typed: &str, known: &Vocabulary) -> Vec<Candidate> {
         completes: true,
     });
     fits.collect()
+}
+
+/// The names of a table.
+pub(super) fn names_of<T>(table: &[(&'static str, T)]) -> Vec<&'static str> {
+    table.iter().map(|(name, _)| *name).collect()
 }
 
 fn files(typed: &str, known: &[String]) -> Vec<Candidate> {

@@ -1,9 +1,10 @@
 //! Lists to choose from, and what follows from a choice.
 
 use agentd_proto::v1;
+use agentd_shared::format::names::{EFFORTS, PERMISSION_MODES, WORK_MODES};
 use agentd_shared::text::one_line;
 
-use super::completion::{EFFORTS, MODES, WORKS};
+use super::completion::names_of;
 use super::overlay::{Item, Overlay, Picker, Picks};
 use super::{Effect, State, Tone, models};
 use crate::conn::Command;
@@ -68,7 +69,7 @@ impl State {
         let requested = self.open.as_ref().map(|open| open.transcript.effort());
         let current = models::effort_name(requested.unwrap_or_default());
         let offered = self.offered_efforts();
-        let items = EFFORTS.iter().map(|level| Item {
+        let items = EFFORTS.iter().map(|(level, _)| Item {
             value: (*level).to_owned(),
             label: (*level).to_owned(),
             detail: match (*level, &offered) {
@@ -104,7 +105,7 @@ impl State {
             "changes files of the workspace unasked",
             "asks for nothing that rules do not forbid",
         ];
-        let items = MODES.iter().zip(about).map(|(mode, about)| Item {
+        let items = PERMISSION_MODES.iter().zip(about).map(|((mode, _), about)| Item {
             value: (*mode).to_owned(),
             label: (*mode).to_owned(),
             detail: about.to_owned(),
@@ -118,7 +119,7 @@ impl State {
     pub(super) fn pick_work(&mut self) -> Vec<Effect> {
         let current = self.open.as_ref().map(|open| open.transcript.work_mode());
         let current = models::work_name(current.unwrap_or_default());
-        let items = WORKS.iter().map(|work| Item {
+        let items = WORK_MODES.iter().map(|(work, _)| Item {
             value: (*work).to_owned(),
             label: (*work).to_owned(),
             detail: String::new(),
@@ -162,21 +163,21 @@ impl State {
                     let effort = Some(effort.into());
                     self.update(v1::UpdateSessionRequest { effort, ..unset })
                 }
-                None => self.no_such("effort", value, &EFFORTS),
+                None => self.no_such("effort", value, &names_of(&EFFORTS)),
             },
             Picks::Mode => match models::mode(value) {
                 Some(mode) => {
                     let permission_mode = Some(mode.into());
                     self.update(v1::UpdateSessionRequest { permission_mode, ..unset })
                 }
-                None => self.no_such("mode", value, &MODES),
+                None => self.no_such("mode", value, &names_of(&PERMISSION_MODES)),
             },
             Picks::Work => match models::work(value) {
                 Some(work) => {
                     let work_mode = Some(work.into());
                     self.update(v1::UpdateSessionRequest { work_mode, ..unset })
                 }
-                None => self.no_such("work mode", value, &WORKS),
+                None => self.no_such("work mode", value, &names_of(&WORK_MODES)),
             },
             Picks::Session => self.open_session(value),
             Picks::Theme => {

@@ -3,6 +3,7 @@
 use super::markdown::{Look, Markdown};
 use super::styled::{Role, Row};
 use super::wrap::quoted_rows;
+use crate::text::split_line;
 use crate::transcript::TextChannel;
 
 /// Longest line that is rendered as one, in bytes. A longer one is broken, so that redrawing the
@@ -40,7 +41,7 @@ impl StreamText {
         tail.push_str(piece);
         let mut finished = Vec::new();
         let mut rest = tail.as_str();
-        while let Some((line, after)) = split_line(rest) {
+        while let Some((line, after)) = split_line(rest, MAX_LINE_BYTES) {
             finished.extend(self.rows(line, look));
             rest = after;
         }
@@ -98,31 +99,6 @@ impl StreamText {
             }
         }
     }
-}
-
-/// Splits the first line off, or as much of it as is rendered as one; `None` while it may grow.
-/// Looks no further than that, so that a long text costs no more than its length.
-fn split_line(text: &str) -> Option<(&str, &str)> {
-    // One more than fits, for the end of a line of just that length.
-    let head = text.get(..floor_boundary(text, MAX_LINE_BYTES + 1))?;
-    if let Some((line, _)) = head.split_once('\n') {
-        return Some((line, text.get(line.len() + 1..)?));
-    }
-    if text.len() <= MAX_LINE_BYTES {
-        return None;
-    }
-    let end = floor_boundary(text, MAX_LINE_BYTES);
-    // A space near the end is a better place to break than the middle of a word.
-    let space = text.get(..end)?.rfind(' ').filter(|space| *space > end / 2);
-    text.split_at_checked(space.map_or(end, |space| space + 1))
-}
-
-fn floor_boundary(text: &str, at: usize) -> usize {
-    let mut end = at.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    end
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ use agentd_proto::v1;
 use agentd_shared::{Client, ids};
 use clap::Args;
 
-use super::layers;
 use crate::app::{App, rpc_failure};
 use crate::exit::{Exit, Failure};
 
@@ -68,7 +67,9 @@ pub(crate) fn lines(pins: &[String]) -> Vec<String> {
     if pins.is_empty() {
         return vec!["nothing is pinned".to_owned()];
     }
-    std::iter::once("pinned:".to_owned()).chain(layers::pins(pins)).collect()
+    std::iter::once("pinned:".to_owned())
+        .chain(agentd_shared::format::context::pins(pins))
+        .collect()
 }
 
 /// Asks the daemon to pin a text; gives all pins.

@@ -2,6 +2,7 @@
 
 use agentd_proto::v1;
 use agentd_shared::Client;
+use agentd_shared::format::names::tool_effect;
 use agentd_shared::text::one_line;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -60,15 +61,7 @@ pub(crate) fn lines(tools: &[v1::Tool], width: Option<usize>) -> Vec<String> {
 
 /// What a call may do, in a word or two.
 pub(super) fn effect(tool: &v1::Tool) -> &'static str {
-    match tool.capabilities.unwrap_or_default().effect() {
-        v1::ToolEffect::Pure => "computes",
-        v1::ToolEffect::WorkspaceRead => "reads",
-        v1::ToolEffect::NetworkRead => "network",
-        v1::ToolEffect::WorkspaceWrite => "writes",
-        v1::ToolEffect::Process => "runs",
-        v1::ToolEffect::Exclusive => "acts",
-        v1::ToolEffect::Unspecified => "-",
-    }
+    tool_effect(tool.capabilities.unwrap_or_default().effect())
 }
 
 #[cfg(test)]

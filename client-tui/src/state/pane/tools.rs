@@ -1,6 +1,7 @@
 //! The tools.
 
 use agentd_proto::v1;
+use agentd_shared::format::names::tool_effect;
 use agentd_shared::text::one_line;
 
 use super::{Detail, Ink, PaneRow};
@@ -36,16 +37,7 @@ pub(super) fn rows(tools: &[v1::Tool], words: &str) -> Vec<PaneRow> {
 }
 
 fn effect(tool: &v1::Tool) -> &'static str {
-    let effect = tool.capabilities.as_ref().map(v1::ToolCapabilities::effect);
-    match effect.unwrap_or_default() {
-        v1::ToolEffect::Unspecified => "",
-        v1::ToolEffect::Pure => "computes",
-        v1::ToolEffect::WorkspaceRead => "reads files",
-        v1::ToolEffect::NetworkRead => "reads the network",
-        v1::ToolEffect::WorkspaceWrite => "changes files",
-        v1::ToolEffect::Process => "starts programs",
-        v1::ToolEffect::Exclusive => "runs alone",
-    }
+    tool_effect(tool.capabilities.unwrap_or_default().effect())
 }
 
 /// A tool with the schema of its arguments.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use agentd_proto::v1;
 use agentd_shared::client_ids::now_ms;
 use agentd_shared::format::Role;
+use agentd_shared::format::names::tool_effect;
 use agentd_shared::text::{grouped, human_bytes, human_duration, human_usd, one_line};
 
 use crate::state::overlay::TextLine;
@@ -114,7 +115,7 @@ pub(in crate::state) fn usage(report: &v1::GetUsageResponse) -> Vec<TextLine> {
 pub(in crate::state) fn tools(tools: &[v1::Tool]) -> Vec<TextLine> {
     let width = tools.iter().map(|tool| tool.name.chars().count()).max().unwrap_or(0).min(32);
     let line = |tool: &v1::Tool| {
-        let effect = effect(tool.capabilities.unwrap_or_default().effect());
+        let effect = tool_effect(tool.capabilities.unwrap_or_default().effect());
         if tool.missing.is_empty() {
             let about = one_line(&tool.description, 200);
             TextLine::pair(&tool.name, width, &format!("{effect:<8}  {about}"))
@@ -133,7 +134,7 @@ pub(in crate::state) fn tool(tool: &v1::Tool) -> Vec<TextLine> {
         lines.push(TextLine::of(Role::Warn, format!("missing: {}", tool.missing)));
     }
     lines.extend(tool.description.lines().map(TextLine::plain));
-    let does = effect(tool.capabilities.unwrap_or_default().effect());
+    let does = tool_effect(tool.capabilities.unwrap_or_default().effect());
     lines.push(TextLine::of(Role::Dim, does));
     if !tool.aliases.is_empty() {
         let names = tool.aliases.join(", ");
@@ -168,18 +169,6 @@ pub(in crate::state) fn memories(found: &[v1::FoundMemory], all: u32) -> Vec<Tex
         lines.push(TextLine::of(Role::Dim, text));
     }
     lines
-}
-
-fn effect(effect: v1::ToolEffect) -> &'static str {
-    match effect {
-        v1::ToolEffect::Pure => "computes",
-        v1::ToolEffect::WorkspaceRead => "reads",
-        v1::ToolEffect::NetworkRead => "network",
-        v1::ToolEffect::WorkspaceWrite => "writes",
-        v1::ToolEffect::Process => "runs",
-        v1::ToolEffect::Exclusive => "acts",
-        v1::ToolEffect::Unspecified => "-",
-    }
 }
 
 #[cfg(test)]
