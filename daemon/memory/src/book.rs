@@ -25,7 +25,7 @@ use crate::config::MemoryConfig;
 use crate::vectors::Vectors;
 
 pub use add::Added;
-pub(crate) use consolidate::is_by_user;
+pub(crate) use consolidate::{Alike, is_by_user};
 pub use find::Filter;
 pub(crate) use meaning::{Meaning, Missing};
 

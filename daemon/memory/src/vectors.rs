@@ -71,6 +71,14 @@ impl Vectors {
         self.inverse_lengths.get(place as usize).is_some_and(|it| *it > 0.0)
     }
 
+    /// The direction of the memory in this place, if it has one.
+    pub(crate) fn direction(&self, place: u32) -> Option<Direction> {
+        let inverse_length = *self.inverse_lengths.get(place as usize)?;
+        let from = (place as usize).checked_mul(self.length)?;
+        let numbers = self.numbers.get(from..from.checked_add(self.length)?)?.to_vec();
+        (inverse_length > 0.0).then_some(Direction { numbers, inverse_length })
+    }
+
     /// Numbers of each vector; none while there is none.
     pub(crate) fn length(&self) -> Option<usize> {
         (self.count > 0).then_some(self.length)
@@ -220,6 +228,8 @@ mod tests {
         vectors.clear(1);
         vectors.clear(9);
         assert!(vectors.has(3) && !vectors.has(1) && vectors.count == 1);
+        let direction_of = |place| vectors.direction(place);
+        assert_eq!([3, 1, 9].map(direction_of), [Some(x.clone()), None, None]);
         vectors.clear(3);
         // With none left another model's may come.
         assert!(vectors.put(2, &direction(&[1.0, 2.0, 3.0])) && vectors.count == 1);

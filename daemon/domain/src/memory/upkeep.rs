@@ -14,6 +14,8 @@ pub struct MemoryUpkeep {
     pub steady_since: Option<TimestampMs>,
     /// How far memories were searched for those that say the same.
     pub merged_through: Option<MemoryMark>,
+    /// How far they were searched for those that a model takes for the same.
+    pub nearness_through: Option<MemoryMark>,
     /// How far they were compared with those that are about the same.
     pub compared_through: Option<MemoryMark>,
     /// What the last run did that brought order into them; none: there was none.

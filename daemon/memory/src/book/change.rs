@@ -155,15 +155,16 @@ impl Book {
             }
             become_.push(Memory { priority: *priority, tier_since: drafting.now, ..old.clone() });
         }
-        let adjusted = become_.len();
         // One at a time comes into the highest tier, so that each sees who has to go.
         let raised = become_.iter().find(|it| it.priority == MemoryPriority::Critical).cloned();
+        let mut displaced = Vec::new();
         if let Some(raised) = raised {
             become_.retain(|it| it.priority != MemoryPriority::Critical || it.id == raised.id);
-            let displaced = self.displaced(drafting, &raised)?;
+            displaced = self.displaced(drafting, &raised)?;
             become_.retain(|it| displaced.iter().all(|out| out.id != it.id));
-            become_.extend(displaced);
         }
+        let adjusted = become_.len();
+        become_.extend(displaced);
         let (kind, author) = (MemoryChangeKind::Adjusted, MemoryAuthor::Daemon);
         Ok(drafting.draft(self, kind, author, become_, adjusted))
     }

@@ -36,6 +36,18 @@ pub(crate) struct Alike {
     pub(crate) through: Option<MemoryMark>,
 }
 
+impl Alike {
+    /// Leaves out pairs of which one is in an earlier pair: each becomes part of one other at most.
+    pub(super) fn keep_each_once(&mut self) {
+        let mut taken = BTreeSet::new();
+        self.pairs.retain(|(a, b)| {
+            let is_free = !taken.contains(a) && !taken.contains(b);
+            taken.extend(is_free.then_some([*a, *b]).into_iter().flatten());
+            is_free
+        });
+    }
+}
+
 impl Book {
     /// Memories of one scope and kind that say the same, among those that changed after `after`.
     pub(crate) fn duplicates(&self, drafting: &Drafting<'_>, after: Option<MemoryMark>) -> Alike {
@@ -45,13 +57,7 @@ impl Book {
                 .filter(|similarity| *similarity >= drafting.config.merge_similarity)
         };
         let mut alike = self.pairs(drafting.now, after, usize::MAX, is_one);
-        // Each becomes part of one other at most.
-        let mut taken = BTreeSet::new();
-        alike.pairs.retain(|(a, b)| {
-            let is_free = !taken.contains(a) && !taken.contains(b);
-            taken.extend(is_free.then_some([*a, *b]).into_iter().flatten());
-            is_free
-        });
+        alike.keep_each_once();
         alike
     }
 
@@ -289,7 +295,7 @@ impl Book {
 }
 
 /// Where a memory stands in the order in which they were changed.
-fn mark_of(memory: &Memory) -> MemoryMark {
+pub(super) fn mark_of(memory: &Memory) -> MemoryMark {
     MemoryMark { changed_at: memory.changed_at, id: memory.id }
 }
 

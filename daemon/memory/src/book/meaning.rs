@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use agentd_domain::{Memory, MemoryId, MemoryStatus};
+use agentd_domain::{Memory, MemoryId, MemoryMark, MemoryStatus};
 use agentd_search::{Fusion, Scale};
 use agentd_store::MemoryVector;
 
-use crate::book::Book;
+use crate::book::consolidate::{Alike, mark_of};
+use crate::book::{Book, Drafting, holds};
+use crate::merge::may_merge;
 use crate::vectors::{Direction, text_hash};
 
 /// Where very many memories have vectors: those that have such a share of the words are compared in any case.
@@ -127,6 +129,46 @@ impl Book {
         let mut near: Vec<(f64, &Memory)> = near.collect();
         near.sort_by(|(a, x), (b, y)| b.total_cmp(a).then(x.id.cmp(&y.id)));
         near
+    }
+
+    /// Memories that a model takes for the same and that may be one, the nearest first and each in one pair
+    /// at most, among `most` of those that changed after `after`. What is to have a vector and has none yet
+    /// is waited for: neither it nor what changed after it is looked at, unless it `is_left_out`.
+    pub(crate) fn near_duplicates(
+        &self,
+        drafting: &Drafting<'_>,
+        after: Option<MemoryMark>,
+        most: usize,
+        is_left_out: impl Fn(&Memory) -> bool,
+    ) -> Alike {
+        let Drafting { now, config, .. } = drafting;
+        let is_new = |it: &&Memory| after.is_none_or(|after| mark_of(it) > after);
+        let mut changed: Vec<&Memory> =
+            self.all().filter(|it| holds(it, *now)).filter(is_new).collect();
+        changed.sort_by_key(|it| mark_of(it));
+        let (mut found, mut through) = (Vec::new(), after);
+        for memory in changed.into_iter().take(most) {
+            if !is_left_out(memory) {
+                let place = self.shelf.place(memory.id);
+                let direction = place.and_then(|place| self.vectors.direction(place));
+                let Some(direction) = direction else { break };
+                let near = self.near(memory, &direction, config.merge_nearness);
+                found.extend(near.into_iter().filter_map(|(nearness, other)| {
+                    let (older, newer) =
+                        if other.id < memory.id { (other, memory) } else { (memory, other) };
+                    let are_one = other.id != memory.id
+                        && holds(other, *now)
+                        && may_merge(older, newer)
+                        && may_be_one(&older.content, &newer.content);
+                    are_one.then_some((nearness, (older.id, newer.id)))
+                }));
+            }
+            through = Some(mark_of(memory));
+        }
+        found.sort_by(|(a, x), (b, y)| b.total_cmp(a).then(x.cmp(y)));
+        let mut alike = Alike { pairs: found.into_iter().map(|(_, pair)| pair).collect(), through };
+        alike.keep_each_once();
+        alike
     }
 }
 

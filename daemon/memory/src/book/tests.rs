@@ -254,6 +254,12 @@ fn w0_6_a_model_moves_three_memories_by_one_tier_at_most() {
     assert_eq!(tiers, [Medium, High, Medium, Low, High, Medium]);
     let raised = world.book.get(ids[1]).unwrap();
     assert!(raised.tier_since > raised.changed_at, "it came into its tier, and says what it said");
+    // One at a time becomes critical, and only that one is counted.
+    world.draft(|book, it| book.adjust(it, &[(ids[4], High)])).unwrap();
+    let wanted = [(ids[1], Critical), (ids[4], Critical)];
+    let (adjusted, _) = world.draft(|book, it| book.adjust(it, &wanted)).unwrap();
+    let tiers = [1, 4].map(|n: usize| world.book.get(ids[n]).unwrap().priority);
+    assert_eq!((adjusted, tiers), (1, [Critical, High]));
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! The steps of bringing order into memories at rest. Each is whole or has not happened, so that whoever
 //! is stopped between two goes on where he was.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use agentd_domain::{
     Memory, MemoryAuthor, MemoryChangeKind, MemoryId, MemoryMark, MemoryStatus, MemoryUpkeep,
@@ -9,9 +10,15 @@ use agentd_domain::{
 };
 
 use crate::MemoryError;
-use crate::book::{Book, Draft, is_by_user};
+use crate::book::{Alike, Book, Draft, is_by_user};
 use crate::consolidate::{MOST_PAIRS, MOST_WEIGHED, Pair, Verdict};
 use crate::memories::{Memories, PAGE};
+use crate::vectors::text_hash;
+
+/// Memories whose vectors are compared with all others at once, and how often in one run: readers wait for
+/// the one, a run looks at as many by their vectors as by their words.
+const NEAR_AT_ONCE: usize = 20;
+const NEAR_LOOKS: usize = 10;
 
 /// What came of a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,8 +43,8 @@ impl Memories {
         Ok(self.read(|book| book.upkeep.clone()))
     }
 
-    /// Memories that say the same, among those that changed since this was last done: the older and the
-    /// newer.
+    /// Memories that say the same, by their words or to a model, among those that changed since this was
+    /// last done: the older and the newer.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -45,10 +52,28 @@ impl Memories {
         self.load().await?;
         let config = self.config();
         let drafting = self.drafting(&config);
-        Ok(self.read(|book| {
+        let (by_words, first) = self.read(|book| {
             let alike = book.duplicates(&drafting, book.upkeep.merged_through);
-            alike.pairs.into_iter().filter_map(|pair| both(book, pair)).collect()
-        }))
+            (alike.pairs, book.upkeep.nearness_through)
+        });
+        let mut taken: BTreeSet<MemoryId> = by_words.iter().flat_map(|(a, b)| [*a, *b]).collect();
+        let mut pairs = by_words;
+        let mut after = first;
+        for _look in 0..NEAR_LOOKS {
+            let near = self.near_duplicates(after);
+            for (a, b) in near.pairs {
+                if !taken.contains(&a) && !taken.contains(&b) {
+                    taken.extend([a, b]);
+                    pairs.push((a, b));
+                }
+            }
+            if near.through == after {
+                break;
+            }
+            after = near.through;
+            tokio::task::yield_now().await;
+        }
+        Ok(self.read(|book| pairs.into_iter().filter_map(|pair| both(book, pair)).collect()))
     }
 
     /// Makes those one. Returns how many pairs that were.
@@ -62,18 +87,50 @@ impl Memories {
             let drafting = self.drafting(&config);
             self.read(|book| book.duplicates(&drafting, book.upkeep.merged_through))
         };
+        let mut merged = self.merge_pairs(alike.pairs).await?;
+        if self.read(|book| book.upkeep.merged_through) != alike.through {
+            self.note_upkeep(|upkeep| upkeep.merged_through = alike.through).await?;
+        }
+        for _look in 0..NEAR_LOOKS {
+            let after = self.read(|book| book.upkeep.nearness_through);
+            let near = self.near_duplicates(after);
+            merged += self.merge_pairs(near.pairs).await?;
+            if near.through == after {
+                break;
+            }
+            self.note_upkeep(|upkeep| upkeep.nearness_through = near.through).await?;
+        }
+        Ok(merged)
+    }
+
+    async fn merge_pairs(&self, pairs: Vec<(MemoryId, MemoryId)>) -> Result<usize, MemoryError> {
         let mut merged = 0;
-        for pair in alike.pairs {
+        for pair in pairs {
             match self.change(|book, drafting| book.merge_pair(drafting, pair)).await {
                 Ok(is_merged) => merged += usize::from(is_merged),
                 Err(MemoryError::CriticalPinned { .. }) => {}
                 Err(error) => return Err(error),
             }
         }
-        if self.read(|book| book.upkeep.merged_through) != alike.through {
-            self.note_upkeep(|upkeep| upkeep.merged_through = alike.through).await?;
-        }
         Ok(merged)
+    }
+
+    /// Memories that the model takes for the same, among a few of those that changed after `after`; none
+    /// and no further while there is no model that is known.
+    fn near_duplicates(&self, after: Option<MemoryMark>) -> Alike {
+        let Some((model, scales)) =
+            self.model().and_then(|it| Some((Arc::clone(&it), it.scales()?)))
+        else {
+            return Alike { pairs: Vec::new(), through: after };
+        };
+        let config = self.config();
+        let drafting = self.drafting(&config);
+        self.read(|book| {
+            // What it does not read is not compared, and what it refuses gets no vector.
+            book.near_duplicates(&drafting, after, NEAR_AT_ONCE, |it| {
+                scales.of(&it.content).is_none() || model.refuses(it.id, text_hash(it))
+            })
+        })
     }
 
     /// Pairs of memories that may be about one thing, among those that changed since they were last

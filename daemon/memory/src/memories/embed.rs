@@ -260,7 +260,7 @@ impl Memories {
         if is_of_use { model.ask(text, TextKind::Document).await } else { None }
     }
 
-    fn model(&self) -> Option<Arc<Model>> {
+    pub(super) fn model(&self) -> Option<Arc<Model>> {
         match &*self.0.embeddings.read().unwrap_or_else(PoisonError::into_inner) {
             Use::Model(model) => Some(Arc::clone(model)),
             Use::Off | Use::Unusable { .. } => None,

@@ -125,10 +125,15 @@ impl Memories {
         let _alone = self.begin_change().await?;
         let kept = self.0.store.memory_changes(None, self.config().max_changes.max(1)).await?;
         let Some(last) = kept.last() else { return Ok(()) };
-        let old = self.0.store.memory_changes(Some(last.id), PAGE).await?;
-        let writes: Vec<Write> =
-            old.into_iter().map(|change| Write::DeleteMemoryChange(change.id)).collect();
-        if writes.is_empty() { Ok(()) } else { Ok(self.0.store.commit(writes.into()).await?) }
+        loop {
+            let old = self.0.store.memory_changes(Some(last.id), PAGE).await?;
+            let writes: Vec<Write> =
+                old.into_iter().map(|change| Write::DeleteMemoryChange(change.id)).collect();
+            if writes.is_empty() {
+                return Ok(());
+            }
+            self.0.store.commit(writes.into()).await?;
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use agentd_domain::{
     MemoryScope, TimestampMs,
 };
 use agentd_memory::{
-    Added, Filter, Memories, MemoryConfig, MemoryError, NewMemory, Swept, Vouched,
+    Added, Filter, Memories, MemoryConfig, MemoryError, MemoryPatch, NewMemory, Swept, Vouched,
 };
 use agentd_store::{MemoryStore, Store};
 
@@ -178,6 +178,16 @@ async fn the_journal_keeps_the_newest_changes() {
     assert_eq!(newest.content, "elm");
     let of = world.memories.changes(Some(newest.id), None, 100).await.unwrap();
     assert_eq!(of.len(), 1);
+
+    // As many as an import makes.
+    for n in 0..2_100_u32 {
+        let importance = Some(if n % 2 == 0 { 5 } else { 1 });
+        let patch = MemoryPatch { importance, ..MemoryPatch::default() };
+        world.memories.edit(newest.id, patch, MemoryAuthor::Model).await.unwrap();
+    }
+    world.pass_days(1);
+    world.memories.sweep().await.unwrap();
+    assert_eq!(world.memories.changes(None, None, 10_000).await.unwrap().len(), 3);
 }
 
 #[tokio::test]

@@ -497,6 +497,78 @@ async fn texts_that_mean_the_same_are_one_and_nothing_is_lost() {
 }
 
 #[tokio::test]
+async fn texts_that_came_without_a_vector_and_mean_the_same_become_one_at_rest() {
+    let mut world = World::new();
+    let texts = [
+        "He likes the automobile in Berlin",
+        "He enjoys the car in Berlin",
+        "He enjoys the car in Paris",
+        "He does not enjoy the car in Berlin",
+    ];
+    // Nobody could say then what they mean.
+    for text in texts {
+        assert!(matches!(world.add(text).await, Added::New(_)), "{text}");
+    }
+    assert_eq!(
+        world.memories.merge_duplicates().await.unwrap(),
+        0,
+        "by words they are not the same"
+    );
+    let upkeep = world.memories.upkeep().await.unwrap();
+    assert_eq!(upkeep.nearness_through, None, "nothing was looked at without a model");
+
+    let model = Arc::new(Words::new("m"));
+    world.embed_with(&model).await;
+    assert_eq!(world.state().await, (4, 4, None));
+    let would = world.memories.duplicates().await.unwrap();
+    let [(older, newer)] = &would[..] else { panic!("{would:?}") };
+    assert_eq!([older, newer].map(|it| it.content.as_str()), [texts[0], texts[1]]);
+    assert_eq!(world.memories.merge_duplicates().await.unwrap(), 1);
+    settle().await;
+    let left = world.find("Berlin").await;
+    assert_eq!(left.len(), 2, "{left:?}");
+    assert!(left.iter().any(|it| it.contains(texts[0]) && it.contains(texts[1])), "{left:?}");
+    assert_eq!(world.memories.merge_duplicates().await.unwrap(), 0, "once");
+    world.memories.undo(None, MemoryAuthor::Daemon).await.unwrap();
+    assert_eq!(world.find("Berlin").await.len(), 3, "it can be taken back");
+}
+
+#[tokio::test]
+async fn what_waits_for_its_vector_is_compared_when_it_has_one_and_what_is_refused_holds_nothing_up()
+ {
+    let mut world = World::new();
+    let model = Arc::new(Words::new("m"));
+    world.embed_with(&model).await;
+    world.add("He likes the automobile in Berlin").await;
+    // From then on nothing answers.
+    model.fail(1_000);
+    world.add("He enjoys the car in Berlin").await;
+    assert_eq!(world.state().await.0, 1);
+    assert_eq!(world.memories.merge_duplicates().await.unwrap(), 0);
+    model.failures.lock().unwrap().clear();
+    world.restart();
+    world.embed_with(&model).await;
+    assert_eq!(world.state().await.0, 2);
+    assert_eq!(world.memories.merge_duplicates().await.unwrap(), 1);
+
+    let mut world = World::new();
+    let model = Arc::new(Words::new("m"));
+    world.embed_with(&model).await;
+    let texts = [
+        "an indigestible text",
+        "He likes the automobile in Berlin",
+        "He enjoys the car in Berlin",
+    ];
+    world.memories.embed_with(Embeddings::Off).await.unwrap();
+    for text in texts {
+        world.add(text).await;
+    }
+    world.embed_with(&model).await;
+    assert_eq!(world.state().await, (2, 3, None));
+    assert_eq!(world.memories.merge_duplicates().await.unwrap(), 1);
+}
+
+#[tokio::test]
 async fn texts_that_mean_nearly_the_same_and_name_something_else_stay_two() {
     let mut world = World::new();
     world.embed_with(&Arc::new(Words::new("m"))).await;
