@@ -27,6 +27,10 @@ pub use note::{Note, NoteKind};
 pub struct Transcript {
     /// In the order of the log.
     items: Vec<Item>,
+    /// How many of the items are messages that wait, so that nobody looks through all for them.
+    waiting_messages: usize,
+    /// How many of the items are questions without an answer.
+    open_questions: usize,
     /// What is being written now.
     live: Vec<AssistantItem>,
     /// Items whose late pieces are void, until the turn ends.
@@ -172,19 +176,25 @@ impl Transcript {
 
     /// Questions that nobody has answered yet, the oldest first.
     pub fn open_questions(&self) -> impl Iterator<Item = &Question> {
-        self.items.iter().filter_map(|item| match item {
+        let open = self.items.iter().rev().filter_map(|item| match item {
             Item::Question(question) if question.answer.is_none() => Some(question),
             _ => None,
-        })
+        });
+        // Those that are open stand near the end.
+        let mut open: Vec<&Question> = open.take(self.open_questions).collect();
+        open.reverse();
+        open.into_iter()
     }
 
     /// Messages that wait for a turn, in the order in which they will run.
     pub fn queue(&self) -> impl Iterator<Item = &UserMessage> {
-        let waiting = self.items.iter().filter_map(|item| match item {
+        let waiting = self.items.iter().rev().filter_map(|item| match item {
             Item::User(message) if message.state == MessageState::Queued => Some(message),
             _ => None,
         });
-        let mut waiting: Vec<&UserMessage> = waiting.collect();
+        // Those that wait stand near the end.
+        let mut waiting: Vec<&UserMessage> = waiting.take(self.waiting_messages).collect();
+        waiting.reverse();
         // As the daemon runs them; the sort keeps the order of acceptance among equals.
         waiting.sort_by_key(|message| {
             let priority = match message.priority {

@@ -149,6 +149,7 @@ impl Transcript {
             expires_at_ms: accepted.expires_at_ms,
             state: MessageState::Queued,
         }));
+        self.waiting_messages += 1;
         Change::MessageAdded { item_id: accepted.item_id.clone() }
     }
 
@@ -158,6 +159,9 @@ impl Transcript {
             _ => None,
         });
         if let Some(message) = message {
+            if message.state == MessageState::Queued && state != MessageState::Queued {
+                self.waiting_messages -= 1;
+            }
             message.state = state;
         }
     }
@@ -309,6 +313,7 @@ impl Transcript {
             free_text: asked.free_text,
             answer: None,
         }));
+        self.open_questions += 1;
         Change::Question { question_id: asked.question_id.clone() }
     }
 
@@ -325,6 +330,7 @@ impl Transcript {
         {
             question.answer =
                 Some(Answer { choice: answered.choice.clone(), by: answered.by.clone() });
+            self.open_questions -= 1;
         }
         Change::Question { question_id: answered.question_id.clone() }
     }

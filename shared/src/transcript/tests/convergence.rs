@@ -386,4 +386,28 @@ proptest! {
             early.apply(&steps[at].event());
         }
     }
+
+    #[test]
+    fn what_waits_is_what_all_items_tell_at_every_moment(
+        turns in prop::collection::vec(turn(), 1..4),
+    ) {
+        let mut transcript = Transcript::default();
+        for step in session(&turns) {
+            transcript.apply(&step.event());
+            let (mut messages, mut questions) = (Vec::new(), Vec::new());
+            for item in transcript.items() {
+                match item {
+                    Item::User(message) if message.state == MessageState::Queued => {
+                        messages.push(message);
+                    }
+                    Item::Question(question) if question.answer.is_none() => {
+                        questions.push(question);
+                    }
+                    _ => {}
+                }
+            }
+            prop_assert_eq!(transcript.queue().collect::<Vec<_>>(), messages);
+            prop_assert_eq!(transcript.open_questions().collect::<Vec<_>>(), questions);
+        }
+    }
 }
