@@ -76,32 +76,38 @@ impl Conversation {
     /// `policy.compact_above`, or nothing more can go.
     pub fn squeeze(&mut self, policy: &Policy) -> Option<Trimmed> {
         let before = self.tokens();
+        let mut squeezed = self.clone();
         let mut done = Vec::new();
         for keep in KEEP_ROUNDS {
             let step = TrimStep { kind: TrimKind::EarlierRounds, keep };
-            if self.tokens() > policy.compact_above && self.trim_step(step) {
+            if squeezed.tokens() > policy.compact_above && squeezed.trim_step(step) {
                 done.push(step);
             }
         }
         // Looked for on copies and done once: an output that is cut twice is not what the log gives.
-        let mut keep = self.longest_output();
+        let mut keep = squeezed.longest_output();
         let mut cut = None;
         while keep > MIN_OUTPUT
-            && cut.as_ref().map_or(self.tokens(), |(cut, _): &(Self, _)| cut.tokens())
+            && cut.as_ref().map_or(squeezed.tokens(), |(cut, _): &(Self, _)| cut.tokens())
                 > policy.compact_above
         {
             keep = (keep / 2).max(MIN_OUTPUT);
             let step = TrimStep { kind: TrimKind::LongOutputs, keep: small(keep) };
-            let mut shorter = self.clone();
+            let mut shorter = squeezed.clone();
             if shorter.trim_step(step) {
                 cut = Some((shorter, step));
             }
         }
         if let Some((shorter, step)) = cut {
-            *self = shorter;
+            squeezed = shorter;
             done.push(step);
         }
-        if self.tokens() >= before { None } else { self.trimmed(before, done) }
+        // What is not recorded has not happened, or the log would give something else.
+        if squeezed.tokens() >= before {
+            return None;
+        }
+        *self = squeezed;
+        self.trimmed(before, done)
     }
 
     fn trimmed(&self, before: u64, steps: Vec<TrimStep>) -> Option<Trimmed> {

@@ -1,6 +1,7 @@
 //! Conversations of any log that the actor's decisions could write, and of some that they could not.
 
 mod requests;
+mod rooms;
 
 use std::sync::Arc;
 
