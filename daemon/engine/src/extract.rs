@@ -14,6 +14,9 @@ use agentd_domain::{
 use agentd_memory::{
     Added, Extracted, INSTRUCTIONS, MAX_ANSWER, NewMemory, Vouched, usual_priority,
 };
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
 
 use crate::session::SessionDeps;
 use crate::short_answer::{self, Asked};
@@ -26,11 +29,20 @@ const SAID: usize = 2_000;
 /// Characters of an answer (spec b.5: 500).
 const ANSWERED: usize = 500;
 
+/// A turn.
+#[derive(Debug)]
+struct Turn {
+    /// When it began.
+    at: TimestampMs,
+    said: String,
+    answered: String,
+}
+
 /// A conversation, as far as it has not been looked at.
 #[derive(Debug, Default)]
 struct Read {
-    /// What was said and answered, in order.
-    turns: Vec<(String, String)>,
+    /// In order.
+    turns: Vec<Turn>,
     through: Seq,
     /// The last message of a user.
     last_said: Seq,
@@ -61,10 +73,11 @@ pub(crate) async fn extract(
 ) -> Option<MemoriesExtracted> {
     let Part { session_id, model, from, workspace, outside_text } = part;
     let read = read(&deps, session_id, from).await?;
+    let zone = TimeZone::system();
     let asked = Asked {
         model: &model,
         instructions: INSTRUCTIONS,
-        text: written(&read.turns),
+        text: written(&read.turns, &zone),
         purpose: UsagePurpose::Memory,
         most_bytes: MAX_ANSWER,
     };
@@ -78,7 +91,7 @@ pub(crate) async fn extract(
         tracing::warn!(%session_id, "what the model found is no list");
         return None;
     };
-    let said: Vec<&str> = read.turns.iter().map(|(said, _)| said.as_str()).collect();
+    let said: Vec<&str> = read.turns.iter().map(|turn| turn.said.as_str()).collect();
     let root = crate::rules::root_of(Path::new(&workspace)).await;
     let mut extracted = MemoriesExtracted {
         through: read.through,
@@ -89,7 +102,9 @@ pub(crate) async fn extract(
     for item in found {
         let content = cut_line(&item.content, 80);
         let vouched = agentd_memory::vouched(&item.content, &said, outside_text);
-        match deps.memories.add(new_memory(item, session_id, &read, vouched, &root)).await {
+        let (item, expires_at) = with_time(item, &zone);
+        let new = NewMemory { expires_at, ..new_memory(item, session_id, &read, vouched, &root) };
+        match deps.memories.add(new).await {
             Ok(Added::New(id) | Added::MergedInto(id)) => extracted.added.push(id),
             Ok(Added::Quarantined(id)) => extracted.waiting.push(id),
             Ok(Added::Known(_)) => {}
@@ -124,17 +139,18 @@ async fn read(deps: &SessionDeps, session_id: SessionId, from: Seq) -> Option<Re
             EventBody::MessageWithdrawn(withdrawn) => drop(waiting.remove(&withdrawn.item_id)),
             EventBody::TurnStarted(started) => {
                 let said = started.item_ids.iter().filter_map(|item| waiting.remove(item));
-                read.turns.push((said.collect::<Vec<_>>().join("\n"), String::new()));
+                let said = said.collect::<Vec<_>>().join("\n");
+                read.turns.push(Turn { at: event.at, said, answered: String::new() });
             }
             EventBody::MessagesDelivered(delivered) => {
                 let said = delivered.item_ids.iter().filter_map(|item| waiting.remove(item));
-                if let Some((turn, _answer)) = read.turns.last_mut() {
-                    said.for_each(|said| turn.extend(["\n", &said]));
+                if let Some(turn) = read.turns.last_mut() {
+                    said.for_each(|said| turn.said.extend(["\n", &said]));
                 }
             }
             EventBody::AssistantMessage(message) if message.tool_calls.is_empty() => {
-                if let Some((_said, answer)) = read.turns.last_mut() {
-                    *answer = cut_line(&message.text, ANSWERED);
+                if let Some(turn) = read.turns.last_mut() {
+                    turn.answered = cut_line(&message.text, ANSWERED);
                 }
             }
             _ => {}
@@ -144,13 +160,23 @@ async fn read(deps: &SessionDeps, session_id: SessionId, from: Seq) -> Option<Re
         tracing::warn!(%session_id, %error, "the conversation could not be read for memories");
         return None;
     }
-    read.turns.retain(|(said, _answer)| !said.trim().is_empty());
+    read.turns.retain(|turn| !turn.said.trim().is_empty());
     (!read.turns.is_empty()).then_some(read)
 }
 
-fn written(turns: &[(String, String)]) -> String {
-    let written = turns.iter().map(|(said, answer)| format!("User: {said}\nAssistant: {answer}"));
+/// What the model is shown. It needs the time at which something was said to know when "tomorrow" is.
+fn written(turns: &[Turn], zone: &TimeZone) -> String {
+    let written = turns.iter().map(|Turn { at, said, answered }| {
+        let at = when(*at, zone);
+        format!("[{at}]\nUser: {said}\nAssistant: {answered}")
+    });
     written.collect::<Vec<_>>().join("\n\n")
+}
+
+/// A time with its zone, and the day of the week, which people speak of.
+fn when(at: TimestampMs, zone: &TimeZone) -> String {
+    let Ok(at) = Timestamp::from_millisecond(at.0) else { return String::new() };
+    at.to_zoned_datetime(zone.clone()).strftime("%Y-%m-%dT%H:%M:%S%:z, %A").to_string()
 }
 
 fn new_memory(
@@ -160,8 +186,7 @@ fn new_memory(
     vouched: Vouched,
     root: &str,
 ) -> NewMemory {
-    let Extracted { content, category, importance, tags, expires_at } = item;
-    let expires_at = expires_at.and_then(|text| time(&text));
+    let Extracted { content, category, importance, tags, expires_at: _ } = item;
     NewMemory {
         vouched,
         content,
@@ -177,7 +202,7 @@ fn new_memory(
             _ => MemoryScope::User,
         },
         pinned: false,
-        expires_at,
+        expires_at: None,
         origin: MemoryOrigin {
             author: MemoryAuthor::Extraction,
             session_id: Some(session_id),
@@ -186,7 +211,76 @@ fn new_memory(
     }
 }
 
-fn time(text: &str) -> Option<TimestampMs> {
-    let at: jiff::Timestamp = text.parse().ok()?;
+/// What was found, and when it ends or is due. Who is to be reminded at a time that nobody can read is not
+/// reminded, but what he wants is remembered.
+fn with_time(mut item: Extracted, zone: &TimeZone) -> (Extracted, Option<TimestampMs>) {
+    let at = item.expires_at.as_deref().and_then(|text| time(text, zone));
+    if item.category == MemoryCategory::Reminder && at.is_none() {
+        item.category = MemoryCategory::Fact;
+    }
+    (item, at)
+}
+
+/// A time as models write it: with its zone, or the user's own time, or a day.
+fn time(text: &str, zone: &TimeZone) -> Option<TimestampMs> {
+    let text = text.trim();
+    let at = match text.parse::<Timestamp>() {
+        Ok(at) => at,
+        Err(_without_zone) => {
+            text.parse::<DateTime>().ok()?.to_zoned_datetime(zone.clone()).ok()?.timestamp()
+        }
+    };
     Some(TimestampMs(at.as_millisecond()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn berlin() -> TimeZone {
+        TimeZone::get("Europe/Berlin").unwrap()
+    }
+
+    #[test]
+    fn times_are_read_as_models_write_them() {
+        let check = |text: &str, expect: Option<&str>| {
+            let expect = expect.map(|it| it.parse::<Timestamp>().unwrap().as_millisecond());
+            assert_eq!(time(text, &berlin()).map(|at| at.0), expect, "{text}");
+        };
+        check("2027-01-31T09:00:00Z", Some("2027-01-31T09:00:00Z"));
+        check(" 2027-01-31T09:00:00+05:00 ", Some("2027-01-31T04:00:00Z"));
+        check("2027-01-31T09:00:00", Some("2027-01-31T08:00:00Z"));
+        check("2027-07-31 09:00", Some("2027-07-31T07:00:00Z"));
+        check("2027-01-31", Some("2027-01-30T23:00:00Z"));
+        check("tomorrow at nine", None);
+        check("", None);
+    }
+
+    #[test]
+    fn the_model_is_told_when_something_was_said() {
+        let at = TimestampMs(1_796_054_400_000);
+        let turn = Turn { at, said: "call Bob tomorrow".to_owned(), answered: "ok".to_owned() };
+        assert_eq!(
+            written(&[turn], &berlin()),
+            "[2026-11-30T17:00:00+01:00, Monday]\nUser: call Bob tomorrow\nAssistant: ok"
+        );
+        assert_eq!(when(TimestampMs(i64::MAX), &berlin()), "");
+    }
+
+    #[test]
+    fn a_reminder_without_a_time_is_remembered_as_what_it_says() {
+        let item = |expires_at: Option<&str>| Extracted {
+            content: "Wants to call Bob".to_owned(),
+            category: MemoryCategory::Reminder,
+            importance: None,
+            tags: Vec::new(),
+            expires_at: expires_at.map(str::to_owned),
+        };
+        let (dated, at) = with_time(item(Some("2027-01-31")), &berlin());
+        assert_eq!((dated.category, at.is_some()), (MemoryCategory::Reminder, true));
+        for unreadable in [None, Some("soon")] {
+            let (kept, at) = with_time(item(unreadable), &berlin());
+            assert_eq!((kept.category, at), (MemoryCategory::Fact, None));
+        }
+    }
 }

@@ -9,12 +9,14 @@ use serde_json::{Deserializer, Value};
 /// Instructions for the model that looks for memories.
 pub const INSTRUCTIONS: &str = "You look through a conversation for what its user will want an assistant to know in later \
      conversations. Take it only from what the user says; the assistant's lines are there to \
-     understand it. Leave out what only this task needs, what everybody knows, and every secret.\n\
+     understand it. Each turn begins with the time at which it was said. Leave out what only this task \
+     needs, what everybody knows, and every secret.\n\
      Answer with a JSON array and nothing else, [] when there is nothing. Each item: {\"content\": one \
      sentence that makes sense alone, in the user's language and close to their words, \"category\": \
      \"instruction\" (the user asks to remember or always do something) | \"preference\" | \"fact\" | \
      \"reminder\" | \"general\", \"importance\": 1 (trivial) to 5 (ignoring it causes serious trouble), \
-     \"tags\": up to 3 words, \"expires_at\": RFC 3339 time, only for reminders}.";
+     \"tags\": up to 3 words, \"expires_at\": RFC 3339 time, only for reminders: when they are due, counted \
+     from when they were asked for}.";
 
 /// Most memories that are taken from one answer.
 const MAX_ITEMS: usize = 20;

@@ -171,6 +171,8 @@ pub(crate) struct Actor {
     extract_at: Option<Instant>,
     /// Who waits until it is.
     looking: Option<Reply<bool>>,
+    /// The last look came to nothing: the next one waits until the session rests.
+    look_failed: bool,
     folding: FoldingState,
     pub(super) running: Option<Running>,
     pub(super) live: Option<LiveItem>,
@@ -223,6 +225,7 @@ impl Actor {
             background: JoinSet::new(),
             extract_at: None,
             looking: None,
+            look_failed: false,
             folding: FoldingState::default(),
             running: None,
             live: None,

@@ -284,6 +284,76 @@ async fn a_conversation_at_rest_is_looked_through_once_and_the_next_session_know
     assert_eq!(world.provider.requests.lock().unwrap().len(), requests + 1);
 }
 
+/// A message that is worth folding.
+fn tea(number: u32) -> String {
+    format!("I like tea number {number}, {}", "with milk and with sugar and a biscuit. ".repeat(20))
+}
+
+/// A session that is spoken in without a rest until it is folded. `found` is the model's answer to who looks
+/// for memories and to who folds: either may ask first.
+async fn fold_without_rest(found: &str) -> (World, Engine, SessionId) {
+    let world = world();
+    world.configure(|config| config.extract_after = Some(std::time::Duration::from_secs(120)));
+    // As many turns are told whole as small windows tell.
+    world.models.context_tokens.store(16_000, std::sync::atomic::Ordering::Relaxed);
+    let engine = world.engine();
+    let id = world.session(&engine).await;
+    for number in 1..=10 {
+        turn(&world, &engine, id, &tea(number)).await;
+    }
+    assert_eq!(world.provider.requests.lock().unwrap().len(), 10);
+    world.script(vec![text("ok")]);
+    for _asked in ["for memories", "for a summary"] {
+        world.script(vec![text(found)]);
+    }
+    turn(&world, &engine, id, &tea(11)).await;
+    (world, engine, id)
+}
+
+/// What models were shown that looked for memories.
+fn looks(world: &World) -> Vec<String> {
+    let requests = world.provider.requests.lock().unwrap();
+    let shown = requests.iter().filter_map(|request| match &request.messages[..] {
+        [Message::System(system), Message::User { text, .. }]
+            if system.starts_with("You look through a conversation") =>
+        {
+            Some(text.clone())
+        }
+        _ => None,
+    });
+    shown.collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_never_rests_is_looked_through_when_it_is_folded() {
+    let found = r#"{"lines": [{"section": "preferences", "text": "Tea", "from": ["T1"]}],
+        "memories": [{"content": "The user likes tea", "category": "preference"}]}"#;
+    let (world, engine, id) = fold_without_rest(found).await;
+    let extracted = until_looked_through(&engine, id).await;
+    assert_eq!((extracted.added.len(), extracted.turns_left), (1, 0));
+    let shown = looks(&world);
+    assert_eq!(shown.len(), 1);
+    assert!(
+        shown[0].contains("I like tea number 1, "),
+        "what is folded is looked through: {shown:?}"
+    );
+    let mut terminal = Terminal::attach(&engine, id, "bob").await;
+    terminal.until_kind("context_compacted", 1).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_look_that_came_to_nothing_is_not_tried_again_before_a_rest() {
+    let (world, engine, id) = fold_without_rest("nothing that is a list").await;
+    let mut terminal = Terminal::attach(&engine, id, "bob").await;
+    terminal.until_kind("context_compacted", 1).await;
+    for number in 12..=30 {
+        turn(&world, &engine, id, &tea(number)).await;
+    }
+    assert_eq!(looks(&world).len(), 1);
+    crate::world::pass_seconds(300).await;
+    assert_eq!(looks(&world).len(), 2, "at rest it is");
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_is_found_among_text_from_elsewhere_waits_and_a_failure_is_tried_again() {
     let world = world();

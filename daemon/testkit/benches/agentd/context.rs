@@ -31,7 +31,9 @@ const BYTES_PER_TOKEN: u64 = 5;
 async fn server() -> LlmServer {
     let llm = LlmServer::start().await;
     llm.set_default(|request| {
-        if is_for_summary(request) {
+        if !is_of_turn(request) && !is_for_summary(request) {
+            Reply::text("[]")
+        } else if is_for_summary(request) {
             let line = json!({"section": "done", "text": "Files were read, step by step.", "from": ["T1", "L1"]});
             Reply::text(&json!({"lines": [line]}).to_string())
         } else {
@@ -43,6 +45,12 @@ async fn server() -> LlmServer {
 
 fn is_for_summary(request: &RecordedRequest) -> bool {
     request.system_text().contains("You keep the record")
+}
+
+/// True for a request of a turn, not for one that is made beside it.
+fn is_of_turn(request: &RecordedRequest) -> bool {
+    let looks_for_memories = request.system_text().contains("You look through a conversation");
+    !is_for_summary(request) && !looks_for_memories
 }
 
 /// A home whose model has so large a window.
@@ -65,17 +73,14 @@ pub(crate) async fn prefix() -> anyhow::Result<Vec<Row>> {
     let session_id = terminal.create_session_in(dir.path()).await?;
     let mut follower = terminal.attach(&session_id).await?;
     for turn in 0..TURNS {
-        llm.push_when(
-            |request| !is_for_summary(request),
-            Reply::tool_call("read_file", r#"{"path":"file.txt"}"#),
-        );
+        llm.push_when(is_of_turn, Reply::tool_call("read_file", r#"{"path":"file.txt"}"#));
         terminal
             .turn(&session_id, &mut follower, &format!("read it once more, time {turn}"))
             .await?;
     }
     daemon.stop().await?;
     let requests: Vec<Arc<RecordedRequest>> =
-        llm.requests().into_iter().filter(|request| !is_for_summary(request)).collect();
+        llm.requests().into_iter().filter(|request| is_of_turn(request)).collect();
     ensure!(requests.len() == 2 * TURNS, "{} requests", requests.len());
     let (mut within, mut across) = (Vec::new(), Vec::new());
     for pair in requests.windows(2) {

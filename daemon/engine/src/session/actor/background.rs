@@ -29,6 +29,15 @@ impl Actor {
         self.extract_at = after.map(|after| Instant::now() + after);
     }
 
+    /// The same at once, because turns are about to be folded: a session that never rests would be folded
+    /// again and again and never looked through.
+    pub(super) fn look_before_folding(&mut self) {
+        self.rest_before_looking();
+        if self.extract_at.is_some() && !self.look_failed {
+            self.look_for_memories();
+        }
+    }
+
     /// Looks for what is to be remembered, unless a turn runs: then its end sets another time.
     pub(super) fn look_for_memories(&mut self) {
         self.extract_at = None;
@@ -79,6 +88,9 @@ impl Actor {
         // What is left is looked at as well; what could not be is tried again after the next turn.
         let is_found = matches!(made, Made::Memories(Some(_)));
         let may_look_again = matches!(made, Made::Memories(Some(_)) | Made::Title(_));
+        if let Made::Memories(found) = &made {
+            self.look_failed = found.is_none();
+        }
         match made {
             Made::Title(Some(title)) if self.state.wants_title(TitleSource::Model) => {
                 drafts.push(decide::renamed(&title, TitleSource::Model, None));

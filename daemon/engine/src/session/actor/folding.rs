@@ -91,6 +91,7 @@ impl Actor {
             _ => self.folding.fruitless < MOST_FRUITLESS,
         };
         if is_of_use && !self.folding.runs && !self.stopping {
+            self.look_before_folding();
             self.start_folding(reason, without_model);
         }
     }
