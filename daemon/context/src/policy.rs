@@ -39,6 +39,14 @@ pub struct ContextConfig {
     pub recall_short: f64,
     /// Characters of a summary (spec c.2).
     pub summary_chars: usize,
+    /// Part of the window that a summary has at most.
+    pub summary_share: f64,
+    /// Part of it that what is recalled in one turn has at most.
+    pub recall_share: f64,
+    /// Part of it that memories have at most which a turn is told.
+    pub memories_share: f64,
+    /// Part of it that a document of the workspace has at most.
+    pub document_share: f64,
     /// A session that rested for this long begins again with its summary and last turn; none: never.
     pub rested_after: Option<Duration>,
 }
@@ -62,15 +70,34 @@ impl Default for ContextConfig {
             recall_whole: 0.15,
             recall_short: 0.05,
             summary_chars: 32_000,
+            summary_share: 0.125,
+            recall_share: 0.0625,
+            memories_share: 0.125,
+            document_share: 0.125,
             rested_after: Some(Duration::from_secs(30 * 24 * 3_600)),
         }
     }
 }
 
-/// A summary has at most this part of the window.
-const SUMMARY_SHARE: u64 = 8;
-/// What is recalled in one turn has at most this part of the window.
-const RECALL_SHARE: u64 = 16;
+/// Bytes that a token stands for where only bytes are counted.
+const BYTES_PER_TOKEN: u64 = 3;
+
+impl ContextConfig {
+    /// Most bytes of memories that a turn is told in a window of so many tokens.
+    pub fn memories_bytes(&self, window: u64) -> usize {
+        bytes(window, self.memories_share)
+    }
+
+    /// Most bytes of a document of the workspace in it.
+    pub fn document_bytes(&self, window: u64) -> usize {
+        bytes(window, self.document_share)
+    }
+}
+
+fn bytes(window: u64, share: f64) -> usize {
+    let bytes = scale(window.saturating_mul(BYTES_PER_TOKEN), share);
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
 
 /// Thresholds for one window, in tokens by our own count.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -130,8 +157,8 @@ impl Policy {
             compact_to,
             turns: (config.compact_above_turns > 0 && window <= config.small_window)
                 .then_some(turns),
-            summary: (window / SUMMARY_SHARE).min(room / 3),
-            recall: (window / RECALL_SHARE).min(room / 8),
+            summary: scale(window, config.summary_share).min(room / 3),
+            recall: scale(window, config.recall_share).min(room / 8),
             config,
         }
     }
@@ -158,6 +185,11 @@ mod tests {
             (large.trim_above, large.compact_above, large.compact_to),
             (700_000, 700_000, 500_000)
         );
+        assert_eq!((large.summary, large.recall), (125_000, 62_500));
+        let config = ContextConfig { summary_share: 0.25, recall_share: 0.0, ..config };
+        let other = Policy::new(config, 8_000, 7_000);
+        assert_eq!((other.summary, other.recall), (2_000, 0));
+        assert_eq!((config.memories_bytes(8_192), config.document_bytes(80)), (3_072, 30));
         let tight = Policy::new(config, 1_000_000, 100_000);
         assert_eq!((tight.compact_above, tight.compact_to), (92_000, 30_000));
     }

@@ -47,6 +47,14 @@ pub struct ContextSettings {
     pub recall_short: f64,
     /// Most characters of a summary.
     pub summary_chars: u64,
+    /// Most of the window for it, as a part.
+    pub summary_ratio: f64,
+    /// Most of the window for what is recalled in one turn.
+    pub recall_ratio: f64,
+    /// Most of the window for the memories that a turn is told.
+    pub memories_ratio: f64,
+    /// Most of the window for the workspace's document.
+    pub project_document_ratio: f64,
     /// Longest time for writing one.
     pub summary_timeout_ms: u64,
     /// A session that rested for so long begins again with its summary and its last turn; 0: never.
@@ -81,6 +89,10 @@ impl Default for ContextSettings {
             recall_whole,
             recall_short,
             summary_chars,
+            summary_share,
+            recall_share,
+            memories_share,
+            document_share,
             rested_after,
         } = ContextConfig::default();
         Self {
@@ -100,6 +112,10 @@ impl Default for ContextSettings {
             recall_whole,
             recall_short,
             summary_chars: summary_chars as u64,
+            summary_ratio: summary_share,
+            recall_ratio: recall_share,
+            memories_ratio: memories_share,
+            project_document_ratio: document_share,
             summary_timeout_ms: 120_000,
             rested_after_days: rested_after.map_or(0, |after| after.as_secs() / DAY),
             project_documents: EngineConfig::default().project_documents.to_vec(),
@@ -123,6 +139,14 @@ impl ContextSettings {
             ("context.recall_short", self.recall_short),
         ] {
             between(key, ratio, 0.0, 1.0)?;
+        }
+        for (key, ratio) in [
+            ("context.summary_ratio", self.summary_ratio),
+            ("context.recall_ratio", self.recall_ratio),
+            ("context.memories_ratio", self.memories_ratio),
+            ("context.project_document_ratio", self.project_document_ratio),
+        ] {
+            between(key, ratio, 0.0, 0.5)?;
         }
         above("context.compact_ratio", self.compact_ratio, "context.trim_ratio", self.trim_ratio)?;
         above(
@@ -187,6 +211,10 @@ impl ContextSettings {
             recall_whole: self.recall_whole,
             recall_short: self.recall_short,
             summary_chars: usize::try_from(self.summary_chars).unwrap_or(usize::MAX),
+            summary_share: self.summary_ratio,
+            recall_share: self.recall_ratio,
+            memories_share: self.memories_ratio,
+            document_share: self.project_document_ratio,
             rested_after: (self.rested_after_days > 0)
                 .then(|| Duration::from_secs(self.rested_after_days * DAY)),
         }
@@ -223,6 +251,10 @@ mod tests {
         check(|it| it.recall_short = 0.5, "context.recall_whole");
         check(|it| it.trim_ratio = f64::NAN, "context.trim_ratio");
         check(|it| it.keep_turns = 0, "context.keep_turns");
+        check(|it| it.summary_ratio = 0.6, "context.summary_ratio");
+        check(|it| it.recall_ratio = f64::NAN, "context.recall_ratio");
+        check(|it| it.memories_ratio = -0.1, "context.memories_ratio");
+        check(|it| it.project_document_ratio = 1.0, "context.project_document_ratio");
         check(|it| it.recall_keep = 51, "context.recall_keep");
         check(|it| it.project_document_bytes = 1, "context.project_document_bytes");
         check(|it| it.project_documents.push("/etc/passwd".into()), "context.project_documents");

@@ -17,9 +17,6 @@ use crate::session::SessionDeps;
 /// Longest time for reading it. A workspace may be on another machine.
 const READING: Duration = Duration::from_secs(5);
 
-/// Bytes of it per token of the model's window: an eighth of it at most, at three bytes a token.
-const WINDOW_SHARE: (u64, u64) = (3, 8);
-
 /// What closes it in a request.
 const END: &str = "</project_context>";
 
@@ -78,11 +75,9 @@ pub(crate) async fn project_document(
 ) -> Result<Option<ProjectDocument>, String> {
     let (names, max_bytes) = {
         let config = deps.config.borrow();
-        (config.project_documents.clone(), config.project_document_bytes)
+        let room = config.context.document_bytes(window_tokens);
+        (config.project_documents.clone(), config.project_document_bytes.min(room))
     };
-    let (per_token, share) = WINDOW_SHARE;
-    let room = usize::try_from(window_tokens.saturating_mul(per_token) / share);
-    let max_bytes = max_bytes.min(room.unwrap_or(usize::MAX));
     let reading = deps.tools.first_document(roots.workspace.clone(), names, max_bytes);
     match tokio::time::timeout(READING, reading).await {
         Ok(read) => Ok(read?.map(ProjectDocument::from)),

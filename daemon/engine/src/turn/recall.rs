@@ -18,9 +18,6 @@ use crate::model::ResolvedModel;
 /// The agent whose own memories are told. There is one so far.
 const AGENT: &str = "agentd";
 
-/// Bytes of memories per token of the model's window: an eighth of it at most, at three bytes a token.
-const WINDOW_SHARE: (u64, u64) = (3, 8);
-
 impl TurnTask {
     /// Where memories hold that concern this session.
     pub(super) async fn memory_scopes(&self) -> Vec<MemoryScope> {
@@ -81,9 +78,7 @@ impl TurnTask {
         // What folded turns were told is told again with the rest.
         let tells_anew = before.is_empty() || conversation.has_forgotten_memories();
         let scopes = self.memory_scopes().await;
-        let (per_token, share) = WINDOW_SHARE;
-        let room = model.context_tokens.saturating_mul(per_token) / share;
-        let room = usize::try_from(room).unwrap_or(usize::MAX);
+        let room = self.deps.config.borrow().context.memories_bytes(model.context_tokens);
         let (chosen, known) = memories.select(&scopes, &conversation.said_last(), room).await?;
         let is_new =
             |memory: &Memory, is_related: bool, because: Because| match before.get(&memory.id) {
