@@ -14,6 +14,8 @@ use crate::json::MemoryDetailView;
 const TEXT_WIDTH: usize = 70;
 /// Columns of an id.
 const ID_WIDTH: usize = 26;
+/// Days after which it is told what will be left.
+const CURVE_DAYS: [u32; 3] = [7, 30, 90];
 
 /// Shows a memory with its history.
 pub(super) async fn run(args: &OneArgs, app: &App) -> Result<Exit, Failure> {
@@ -54,6 +56,7 @@ fn lines(detail: &v1::GetMemoryResponse) -> Vec<String> {
         retention * 100.0,
         memory.stability_days
     ));
+    lines.push(format!("            without use {}", curve(*retention, memory.stability_days)));
     if forecast.is_empty() {
         let why = match memory.category() {
             _ if memory.pinned => "it is pinned",
@@ -73,6 +76,15 @@ fn lines(detail: &v1::GetMemoryResponse) -> Vec<String> {
     lines.push(String::new());
     lines.extend(changes.iter().flat_map(change));
     lines
+}
+
+/// What will be left of a retention: `e^(-t/S)` of it after the time `t` with the stability `S`.
+fn curve(retention: f64, stability_days: f64) -> String {
+    let left = CURVE_DAYS.map(|days| {
+        let left = retention * (-f64::from(days) / stability_days.max(f64::MIN_POSITIVE)).exp();
+        format!("{:.0} % in {days} days", left * 100.0)
+    });
+    left.join(", ")
 }
 
 fn origin(memory: &v1::Memory) -> String {
@@ -177,6 +189,7 @@ mod tests {
         has(", session S, event 7");
         has("helped      never");
         has("retention   50 % (1/e after 30 days without use)");
+        has("            without use 40 % in 7 days, 18 % in 30 days, 2 % in 90 days");
         has("  low");
         has("  no longer told");
         has("edited     by the daemon  (C) taken back");
