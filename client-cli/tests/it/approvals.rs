@@ -3,9 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use agentd_testkit::{Home, LlmServer, Pty, PtyBuilder, Reply};
-use tokio::net::{UnixListener, UnixStream};
-use tokio::task::JoinSet;
+use agentd_testkit::{Home, LlmServer, Passage, Pty, PtyBuilder, Reply};
 
 use crate::two_terminals::{agentd, agentd_program, leave};
 
@@ -85,39 +83,20 @@ async fn a_yes_that_is_typed_while_a_killed_daemon_returns_is_told_and_never_a_m
     assert!(ended.status.success(), "{ended:?}");
 }
 
-/// Passes connections on to a daemon until it is shut down, which cuts them off.
-fn pass_on(socket: &Path, daemon: PathBuf) -> JoinSet<()> {
-    let _gone = std::fs::remove_file(socket);
-    let listener = UnixListener::bind(socket).unwrap();
-    let mut passing = JoinSet::new();
-    passing.spawn(async move {
-        let mut connections = JoinSet::new();
-        while let Ok((mut client, _)) = listener.accept().await {
-            let daemon = daemon.clone();
-            connections.spawn(async move {
-                let mut daemon = UnixStream::connect(daemon).await.unwrap();
-                let _ended = tokio::io::copy_bidirectional(&mut client, &mut daemon).await;
-            });
-        }
-    });
-    passing
-}
-
 #[tokio::test]
 async fn a_yes_that_is_typed_while_the_connection_is_gone_is_given_when_the_approval_still_waits() {
     let llm = LlmServer::start().await;
     let daemon = agentd().llm(&llm).set("permission.mode", "ask").start().await;
     let dir = tempfile::tempdir().unwrap();
-    let socket = dir.path().join("s");
-    let mut connections = pass_on(&socket, daemon.home().paths().socket());
+    let mut passage = Passage::open(dir.path().join("s"), daemon.home().paths().socket());
     llm.push(writes());
     llm.push(Reply::text("answer whole\n"));
-    let arguments = ["--new", "--socket", socket.to_str().unwrap()];
+    let arguments = ["--new", "--socket", passage.socket().to_str().unwrap()];
     let ann = chat(daemon.home(), "AGENTD_BIN", &agentd_program(), &arguments);
     ann.wait_for("❯").await;
     ann.send("write it\r");
     ann.wait_for("y) allow once").await;
-    connections.shutdown().await;
+    passage.cut().await;
     ann.wait_for("connection lost").await;
     ann.send("n 1\r");
     ann.wait_for("kept: #1").await;
@@ -126,11 +105,11 @@ async fn a_yes_that_is_typed_while_the_connection_is_gone_is_given_when_the_appr
     ann.wait_until("two answers", |text| text.matches("kept: #1").count() == 2).await;
     assert!(!daemon.home().workspace().join("a.txt").exists());
 
-    let mut connections = pass_on(&socket, daemon.home().paths().socket());
+    passage.reopen();
     ann.wait_for("answer whole").await;
     assert_eq!(std::fs::read_to_string(daemon.home().workspace().join("a.txt")).unwrap(), "one");
     assert_eq!(said(&llm), ["write it"]);
     leave(ann).await;
-    connections.shutdown().await;
+    passage.cut().await;
     daemon.terminate().await;
 }

@@ -22,6 +22,8 @@ mod home;
 #[cfg(feature = "daemon")]
 mod log_watch;
 #[cfg(feature = "daemon")]
+mod passage;
+#[cfg(feature = "daemon")]
 mod process_daemon;
 #[cfg(feature = "daemon")]
 mod pty;
@@ -41,6 +43,8 @@ pub use driver::{Driver, PATIENCE};
 pub use heap::{CountingAllocator, HeapUse};
 #[cfg(feature = "daemon")]
 pub use home::Home;
+#[cfg(feature = "daemon")]
+pub use passage::Passage;
 #[cfg(feature = "daemon")]
 pub use process_daemon::{CRASH_AT, Ended, LOG_RECORDS, ProcessDaemon, ProcessDaemonBuilder};
 #[cfg(feature = "daemon")]

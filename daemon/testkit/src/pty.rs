@@ -141,6 +141,11 @@ impl Pty {
         self.emulator.text()
     }
 
+    /// What the program has written so far, with its escape sequences; of much the first MiB.
+    pub fn written(&self) -> String {
+        String::from_utf8_lossy(&self.emulator.written()).into_owned()
+    }
+
     /// Waits until screen or scrollback contain `text`.
     pub async fn wait_for(&self, text: &str) {
         self.wait_until(&format!("the text '{text}'"), |shown| shown.contains(text)).await;

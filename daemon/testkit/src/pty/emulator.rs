@@ -17,6 +17,8 @@ use super::screen::Told;
 
 /// Lines that stay readable above the screen.
 const SCROLLBACK: usize = 2_000;
+/// Bytes that are kept as the program wrote them, from the first on.
+const WRITTEN: usize = 1024 * 1024;
 
 /// What the reading thread tells.
 #[derive(Debug, Clone, Copy, Default)]
@@ -30,6 +32,7 @@ pub(super) struct News {
 pub(super) struct Emulator {
     parser: Mutex<Parser<Listener>>,
     writer: Mutex<Option<Box<dyn Write + Send>>>,
+    written: Mutex<Vec<u8>>,
     news: watch::Sender<News>,
     stopped: AtomicBool,
 }
@@ -47,6 +50,7 @@ impl Emulator {
         let emulator = Arc::new(Self {
             parser: Mutex::new(parser),
             writer: Mutex::new(Some(writer)),
+            written: Mutex::default(),
             news: watch::Sender::new(News::default()),
             stopped: AtomicBool::new(false),
         });
@@ -61,6 +65,11 @@ impl Emulator {
         self.parser.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// What the program has written, as far as it is kept.
+    pub(super) fn written(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn read(&self, mut reader: Box<dyn Read + Send>) {
         // Also when the emulator itself fails: who waits must learn of it.
         let _closed = Closing(&self.news);
@@ -70,6 +79,11 @@ impl Emulator {
                 break;
             }
             let bytes = buffer.get(..length).unwrap_or_default();
+            {
+                let mut written = self.written();
+                let room = WRITTEN.saturating_sub(written.len());
+                written.extend(bytes.iter().take(room));
+            }
             let answers = {
                 let mut parser = self.parser();
                 parser.process(bytes);
