@@ -41,6 +41,8 @@ const KEPT_ENTRIES: usize = 4_096;
 #[derive(Debug)]
 pub struct Document {
     look: Look,
+    /// The id of the client that shows it.
+    me: String,
     layouts: HashMap<EntryKey, Layout>,
     /// Rows that are kept now.
     kept: usize,
@@ -79,10 +81,11 @@ pub struct Window {
 }
 
 impl Document {
-    /// Rows of a look.
-    pub fn new(look: Look) -> Self {
+    /// Rows of a look, as the client with the id `me` shows them.
+    pub fn new(look: Look, me: &str) -> Self {
         Self {
             look,
+            me: me.to_owned(),
             layouts: HashMap::new(),
             kept: 0,
             rendered: 0,
@@ -191,7 +194,7 @@ impl Document {
         layout.shown = self.shown;
         if layout.stale {
             let before = kept(layout);
-            layout.follow(&entry, self.look, &self.turned);
+            layout.follow(&entry, self.look, &self.turned, &self.me);
             self.kept = (self.kept + kept(layout)).saturating_sub(before);
         }
         Some(layout)
@@ -218,7 +221,7 @@ impl Document {
             _ => false,
         };
         if part.rows.is_none() || (moves && part.shown != shown) {
-            let source = Source { transcript, entry, look, now_ms };
+            let source = Source { transcript, entry, look, me: &self.me, now_ms };
             let rows = render::render(source, kind, open, part, spot.part == 0);
             self.kept =
                 (self.kept + rows.len()).saturating_sub(part.rows.as_ref().map_or(0, Vec::len));

@@ -155,7 +155,7 @@ impl State {
                 if let Some(open) = &mut self.open {
                     open.document.pass(TICK_MS);
                 }
-                Vec::new()
+                self.give_held_again()
             }
             Input::Edited(text) => {
                 if let Some(text) = text {

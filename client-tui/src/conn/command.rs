@@ -40,6 +40,8 @@ pub enum Command {
     GetMemory(v1::GetMemoryRequest),
     /// Changes a memory.
     UpdateMemory(v1::UpdateMemoryRequest),
+    /// Remembers a text.
+    AddMemory(v1::AddMemoryRequest),
     /// Takes a memory back.
     ForgetMemory(v1::ForgetMemoryRequest),
     /// Stands behind a memory.
@@ -105,6 +107,7 @@ impl Command {
             | Self::CreateSession(_)
             | Self::DeleteSession(_)
             | Self::UpdateMemory(_)
+            | Self::AddMemory(_)
             | Self::ForgetMemory(_)
             | Self::ConfirmMemory(_)
             | Self::UndoMemoryChange(_)
@@ -154,6 +157,7 @@ impl Command {
             Self::ListMemories(_) => "list the memories",
             Self::GetMemory(_) => "show the memory",
             Self::UpdateMemory(_) => "change the memory",
+            Self::AddMemory(_) => "remember that",
             Self::ForgetMemory(_) => "forget the memory",
             Self::ConfirmMemory(_) => "confirm the memory",
             Self::UndoMemoryChange(_) => "take the change back",
@@ -207,6 +211,8 @@ pub enum Reply {
     Memory(Box<v1::GetMemoryResponse>),
     /// A memory was changed, taken back or confirmed.
     MemoryChanged,
+    /// What has become of a text that was to be remembered.
+    MemoryAdded(Box<v1::AddMemoryResponse>),
     /// A change of memories was taken back.
     MemoryUndone(Box<v1::UndoMemoryChangeResponse>),
     /// How many memories there are.

@@ -85,6 +85,10 @@ async fn call(connector: &Connector, client: &Client, command: Command) -> Resul
             client.memory().update_memory(with_deadline(request, PATIENCE)).await?;
             Reply::MemoryChanged
         }
+        Command::AddMemory(request) => {
+            let added = client.memory().add_memory(with_deadline(request, PATIENCE)).await?;
+            Reply::MemoryAdded(Box::new(added.into_inner()))
+        }
         Command::ForgetMemory(request) => {
             client.memory().forget_memory(with_deadline(request, PATIENCE)).await?;
             Reply::MemoryChanged

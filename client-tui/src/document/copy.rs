@@ -76,7 +76,7 @@ impl Document {
                 Entry::Item(Item::Note(_)) => Kind::Note,
             },
         };
-        Copied::new(&layout::text(&entry, kind))
+        Copied::new(&layout::text(&entry, kind, &self.me))
     }
 
     /// The last answer of the model.

@@ -148,7 +148,7 @@ impl Document {
         for index in 0..count(transcript) {
             let Some(entry) = entry_at(transcript, index) else { break };
             for kind in kinds(&entry, self.look.verbose) {
-                let text = layout::text(&entry, kind);
+                let text = layout::text(&entry, kind, &self.me);
                 for place in wanted.find_iter(&text) {
                     if found.len() >= MATCHES {
                         return found;
@@ -178,7 +178,7 @@ impl Document {
         let Some(index) = index_of(transcript, &found.key, found.near) else { return };
         self.unfold(transcript, index, found.kind);
         let Some(entry) = entry_at(transcript, index) else { return };
-        let text = layout::text(&entry, found.kind);
+        let text = layout::text(&entry, found.kind, &self.me);
         let Some(layout) = self.layout(transcript, index) else { return };
         let Some(block) = layout.blocks.iter().position(|block| block.kind == found.kind) else {
             return;
@@ -286,7 +286,7 @@ impl Document {
             hidden: self.hidden.clone(),
             turned: self.turned.clone(),
             selected: self.selected.clone(),
-            ..Self::new(self.look)
+            ..Self::new(self.look, &self.me)
         }
     }
 

@@ -70,7 +70,13 @@ pub(super) struct Layout {
 
 impl Layout {
     /// Follows an entry. Rows of sections that are as before stay.
-    pub(super) fn follow(&mut self, entry: &Entry<'_>, look: Look, turned: &HashSet<Target>) {
+    pub(super) fn follow(
+        &mut self,
+        entry: &Entry<'_>,
+        look: Look,
+        turned: &HashSet<Target>,
+        me: &str,
+    ) {
         self.stale = false;
         let mut left = std::mem::take(&mut self.blocks);
         for (kind, target, open) in blocks(entry, look, turned) {
@@ -79,7 +85,7 @@ impl Layout {
                 Some(at) => left.swap_remove(at),
                 None => Block { kind, target, open, cutter: None, ended: 0, parts: Vec::new() },
             };
-            block.follow(entry);
+            block.follow(entry, me);
             self.blocks.push(block);
         }
     }
@@ -95,12 +101,12 @@ impl Layout {
 }
 
 impl Block {
-    fn follow(&mut self, entry: &Entry<'_>) {
+    fn follow(&mut self, entry: &Entry<'_>, me: &str) {
         let Some(syntax) = syntax(self.kind, self.open) else {
             self.parts = vec![Part::default()];
             return;
         };
-        let text = text(entry, self.kind);
+        let text = text(entry, self.kind, me);
         let cutter = self.cutter.get_or_insert_with(|| Cutter::new(syntax));
         let mut sections = Vec::new();
         let open = cutter.cut(&text, &mut sections);
@@ -145,8 +151,8 @@ pub(super) fn message<'t>(entry: &Entry<'t>) -> Option<&'t AssistantItem> {
     }
 }
 
-/// The text that a block shows, as it was written.
-pub(super) fn text<'t>(entry: &Entry<'t>, kind: Kind) -> Cow<'t, str> {
+/// The text that a block shows the client `me`, as it was written.
+pub(super) fn text<'t>(entry: &Entry<'t>, kind: Kind, me: &str) -> Cow<'t, str> {
     let call = |index| call(entry, index);
     let text = match kind {
         Kind::User => match *entry {
@@ -179,7 +185,7 @@ pub(super) fn text<'t>(entry: &Entry<'t>, kind: Kind) -> Cow<'t, str> {
             _ => None,
         },
         Kind::Note => match *entry {
-            Entry::Item(Item::Note(note)) => return Cow::Owned(render::note_text(note)),
+            Entry::Item(Item::Note(note)) => return Cow::Owned(render::note_text(note, me)),
             _ => None,
         },
         Kind::Ending => None,

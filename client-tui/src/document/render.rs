@@ -52,6 +52,8 @@ pub(super) struct Source<'t> {
     pub(super) transcript: &'t Transcript,
     pub(super) entry: Entry<'t>,
     pub(super) look: Look,
+    /// The id of the client that shows it: nobody is told by name what they did themselves.
+    pub(super) me: &'t str,
     /// Unix time in milliseconds, as far as it is known from events.
     pub(super) now_ms: i64,
 }
@@ -67,7 +69,7 @@ pub(super) fn render(
     let (look, entry) = (source.look, source.entry);
     let mut rows = Rows { look, rows: Vec::new() };
     let held = part.section.as_ref().map(|section| {
-        let text = text(&entry, kind);
+        let text = text(&entry, kind, source.me);
         let opening = section.opening.as_ref().map(|line| slice(&text, line));
         (slice(&text, &section.range), opening)
     });
@@ -111,12 +113,12 @@ pub(super) fn render(
         }
         Kind::Note => {
             if let Entry::Item(Item::Note(note)) = entry {
-                rows.note(note);
+                rows.note(note, source.me);
             }
         }
         Kind::Foot => {
             if let Entry::Item(Item::Turn(turn)) = entry {
-                rows.foot(turn);
+                rows.foot(turn, source.me);
             }
         }
     }

@@ -22,7 +22,7 @@ struct Story {
 
 impl Story {
     fn new(width: u16) -> Self {
-        let document = Document::new(look(width));
+        let document = Document::new(look(width), "me");
         Self { transcript: Transcript::default(), document, seq: 0, turn: 0 }
     }
 
@@ -253,6 +253,26 @@ fn a_long_answer_is_rendered_where_it_is_shown_and_grows_by_its_last_section() {
     }
     assert!(story.document.rendered() <= opened + 12, "{}", story.document.rendered());
     assert!(story.document.kept <= 200, "{}", story.document.kept);
+}
+
+#[test]
+fn what_others_did_has_their_name_and_what_i_did_has_none() {
+    let mut told = Vec::new();
+    for (client_id, name) in [("me", "ann"), ("other", "bob")] {
+        let mut story = Story::new(60);
+        let by = Some(v1::Author { client_id: client_id.into(), name: name.into() });
+        story.asks("u", "go").tell(Body::TurnInterrupted(v1::TurnInterrupted {
+            reason: v1::InterruptReason::User.into(),
+            by: by.clone(),
+            ..v1::TurnInterrupted::default()
+        }));
+        let mode = v1::PermissionMode::Ask.into();
+        story.tell(Body::PermissionModeChanged(v1::PermissionModeChanged { mode, by }));
+        let rows = story.rows(20);
+        assert!(rows.iter().any(|row| row.contains("interrupted")), "{rows:?}");
+        told.push(rows.iter().filter(|row| row.contains(" by ")).count());
+    }
+    assert_eq!(told, [0, 2]);
 }
 
 #[test]

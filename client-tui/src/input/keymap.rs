@@ -73,7 +73,7 @@ pub enum Action {
     Sessions,
     /// Shows or hides the plan.
     Plan,
-    /// Takes the newest message of the queue back.
+    /// Takes a message of the queue back.
     Withdraw,
     /// Shows what is remembered.
     Memory,
@@ -233,7 +233,7 @@ pub const TABLE: &[Binding] = &[
         Action::Withdraw,
         "withdraw",
         &[with(ALT, KeyCode::Char('w'))],
-        "take the last message of the queue back",
+        "take a message of the queue back",
     ),
     binding(Action::Memory, "memory", &[plain(KeyCode::F(3))], "what is remembered"),
     binding(Action::Tools, "tools", &[plain(KeyCode::F(4))], "the tools"),

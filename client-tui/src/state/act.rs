@@ -57,7 +57,7 @@ impl State {
             }
             Action::Sessions => self.turn_sessions(),
             Action::Plan => self.plan = PlanShown::turned(self.plan_lines() > 0),
-            Action::Withdraw => return self.withdraw_last(),
+            Action::Withdraw => return self.withdraw_one(),
             Action::Memory => return self.open_pane(PaneKind::Memory),
             Action::Tools => return self.open_pane(PaneKind::Tools),
             Action::Usage => return self.open_pane(PaneKind::Usage),
@@ -109,7 +109,13 @@ impl State {
             reasoning: self.settings.reasoning,
             verbose: self.settings.verbose,
         };
-        let opened = OpenSession::new(session_id.to_owned(), stream, self.settings.turns, look);
+        let opened = OpenSession::new(
+            session_id.to_owned(),
+            stream,
+            self.settings.turns,
+            look,
+            &self.author.client_id,
+        );
         let position = opened.position();
         self.facts = Facts {
             tools: self.facts.tools,

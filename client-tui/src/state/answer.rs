@@ -4,7 +4,7 @@ use agentd_proto::v1;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::overlay::{Ask, Held, LineInput, TypedAnswer};
-use super::{Effect, State, Tone};
+use super::{Effect, OpenSession, State, Tone};
 use crate::conn::Command;
 
 impl State {
@@ -197,7 +197,7 @@ impl State {
     /// Keeps an answer.
     pub(super) fn hold(&mut self, held: Held) {
         let number = self.asks.number(&held.approval_id).unwrap_or_default();
-        self.asks.hold(held);
+        self.asks.hold(held, self.ticks);
         let text =
             format!("kept: #{number} gets this answer once the daemon is back, if it still waits");
         self.notices.say(Tone::Info, &text);
@@ -210,6 +210,16 @@ impl State {
             self.notices.say(Tone::Warn, &text);
         }
         given.into_iter().filter_map(|held| self.give(held)).collect()
+    }
+
+    /// Gives them again after a while when the session is followed all along: then it is commands alone
+    /// that did not arrive, and nothing will say that they do again.
+    pub(super) fn give_held_again(&mut self) -> Vec<Effect> {
+        let follows = |open: &OpenSession| open.caught_up && open.lost.is_none();
+        if self.asks.is_due(self.ticks) && self.open.as_deref().is_some_and(follows) {
+            return self.give_held();
+        }
+        Vec::new()
     }
 
     /// Answers a question.

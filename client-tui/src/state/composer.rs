@@ -1,9 +1,11 @@
 //! The message that is being written.
 
+mod graphemes;
 mod history;
 mod pastes;
 mod vi;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -199,8 +201,56 @@ impl Composer {
             KeyCode::Esc | KeyCode::F(_) => return Typed::Other,
             _ => {}
         }
-        self.area.input(key);
+        if !self.step(key) {
+            self.area.input(key);
+        }
         Typed::Taken
+    }
+
+    /// Moves over, or deletes, what is seen as one character where that is more than the widget, which
+    /// counts `char`s, would take for one.
+    fn step(&mut self, key: KeyEvent) -> bool {
+        let (back, deletes) =
+            match (key.modifiers, key.code) {
+                (KeyModifiers::NONE, KeyCode::Left)
+                | (KeyModifiers::CONTROL, KeyCode::Char('b')) => (true, false),
+                (KeyModifiers::NONE, KeyCode::Right)
+                | (KeyModifiers::CONTROL, KeyCode::Char('f')) => (false, false),
+                (KeyModifiers::NONE, KeyCode::Backspace)
+                | (KeyModifiers::CONTROL, KeyCode::Char('h')) => (true, true),
+                (KeyModifiers::NONE, KeyCode::Delete)
+                | (KeyModifiers::CONTROL, KeyCode::Char('d')) => (false, true),
+                _ => return false,
+            };
+        let (row, column) = (self.area.cursor().0, self.area.cursor().1);
+        let Some(line) = self.area.lines().get(row) else { return false };
+        let (before, behind) = graphemes::around(line, column);
+        let (from, to) = if back { (before, column) } else { (column, behind) };
+        if self.area.is_selecting() || to.saturating_sub(from) < 2 {
+            return false;
+        }
+        if deletes {
+            self.jump(row, from);
+            self.area.delete_str(to - from);
+        } else {
+            self.jump(row, if back { from } else { to });
+        }
+        true
+    }
+
+    /// The text as it is to be drawn. The widget draws the `char` under the cursor apart from those behind
+    /// it; where that would tear what is seen as one character, its cursor stands behind that.
+    pub fn drawn(&self) -> Cow<'_, TextArea<'static>> {
+        let (row, column) = (self.area.cursor().0, self.area.cursor().1);
+        let line = self.area.lines().get(row).map_or("", String::as_str);
+        let whole = graphemes::untorn(line, column);
+        if whole == column {
+            return Cow::Borrowed(&self.area);
+        }
+        let mut area = self.area.clone();
+        let [row, whole] = [row, whole].map(|number| u16::try_from(number).unwrap_or(u16::MAX));
+        area.move_cursor(CursorMove::Jump(row, whole));
+        Cow::Owned(area)
     }
 
     /// Deletes the token that a key would delete a piece of.

@@ -69,12 +69,12 @@ pub(super) enum Next {
 
 impl OpenSession {
     /// A session whose stream is being opened.
-    pub fn new(session_id: String, stream: StreamId, turns: u32, look: Look) -> Self {
+    pub fn new(session_id: String, stream: StreamId, turns: u32, look: Look, me: &str) -> Self {
         Self {
             session_id,
             stream,
             transcript: Transcript::default(),
-            document: Document::new(look),
+            document: Document::new(look, me),
             height: 0,
             caught_up: false,
             lost: None,
@@ -189,6 +189,8 @@ impl OpenSession {
                 self.transcript = earlier.transcript;
                 self.turns = earlier.turns;
                 self.whole = earlier.whole;
+                // It is this stream now that is followed, whatever became of the other.
+                self.lost = None;
                 self.document.forget_all(more);
                 look_again(self);
                 return Next::Drop(left);

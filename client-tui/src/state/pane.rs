@@ -57,7 +57,9 @@ impl PaneKind {
     /// Its keys, beside those of every list.
     pub const fn keys(self) -> &'static str {
         match self {
-            Self::Memory => "Enter why · / search · p pin · f forget · c confirm · u undo · Esc",
+            Self::Memory => {
+                "Enter why · / search · a add · p pin · f forget · c confirm · u undo · Esc"
+            }
             Self::Tools => "Enter schema · / search · Esc",
             Self::Usage => "d day · m model · s session · p purpose · Enter all counts · Esc",
             Self::Sweeps => "Enter what it did · t try · r run · Esc",
@@ -118,6 +120,8 @@ pub struct Pane {
     pub detail: Option<Detail>,
     /// Words that are being written.
     pub line: Option<LineEdit>,
+    /// They are to be remembered, not looked for.
+    pub adds: bool,
     /// Words that were looked for.
     pub words: String,
     /// What has to be confirmed.
@@ -126,6 +130,8 @@ pub struct Pane {
     pub said: Option<(Tone, String)>,
     /// The daemon was asked and has not answered.
     pub is_waiting: bool,
+    /// What the daemon counts tells what can be taken back, which somebody wants to know.
+    wants_undo: bool,
     content: Content,
 }
 
@@ -147,6 +153,18 @@ struct Asker<'a> {
     now_ms: i64,
 }
 
+/// A command that somebody has confirmed, in their name.
+fn by(command: Command, author: &v1::Author) -> Command {
+    match command {
+        // What can be taken back is told by the daemon, before anybody is asked.
+        Command::UndoMemoryChange(request) => {
+            let author = Some(author.clone());
+            Command::UndoMemoryChange(v1::UndoMemoryChangeRequest { author, ..request })
+        }
+        other => other,
+    }
+}
+
 impl Pane {
     /// An empty one.
     pub fn new(kind: PaneKind) -> Self {
@@ -155,10 +173,12 @@ impl Pane {
             selected: 0,
             detail: None,
             line: (kind == PaneKind::Search).then(LineEdit::default),
+            adds: false,
             words: String::new(),
             confirm: None,
             said: None,
             is_waiting: kind != PaneKind::Search,
+            wants_undo: false,
             content: Content::Nothing,
         }
     }
@@ -237,12 +257,12 @@ impl Pane {
         let asker = Asker { author, now_ms };
         if let Some(confirm) = self.confirm.take() {
             return match key.code {
-                KeyCode::Char('y' | 'Y') => self.sent(confirm.command),
+                KeyCode::Char('y' | 'Y') => self.sent(by(confirm.command, author)),
                 _ => PaneWish::Nothing,
             };
         }
         if self.line.is_some() {
-            return self.key_in_line(key);
+            return self.key_in_line(key, asker);
         }
         if key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) {
             return PaneWish::Nothing;
@@ -282,7 +302,10 @@ impl Pane {
             KeyCode::Home | KeyCode::Char('g') => self.selected = 0,
             KeyCode::End | KeyCode::Char('G') => self.selected = last,
             KeyCode::Char('/') if self.is_searched() => {
-                self.line = Some(LineEdit::new(&self.words));
+                (self.line, self.adds) = (Some(LineEdit::new(&self.words)), false);
+            }
+            KeyCode::Char('a') if self.kind == PaneKind::Memory => {
+                (self.line, self.adds) = (Some(LineEdit::default()), true);
             }
             code => return self.act(code, asker),
         }
@@ -293,9 +316,16 @@ impl Pane {
         matches!(self.kind, PaneKind::Memory | PaneKind::Tools | PaneKind::Search)
     }
 
-    fn key_in_line(&mut self, key: KeyEvent) -> PaneWish {
+    fn key_in_line(&mut self, key: KeyEvent, asker: Asker<'_>) -> PaneWish {
         let Some(line) = &mut self.line else { return PaneWish::Nothing };
         match key.code {
+            KeyCode::Enter if self.adds => {
+                let text = line.text().trim().to_owned();
+                self.line = None;
+                if !text.is_empty() {
+                    return self.sent(memories::add(text, asker));
+                }
+            }
             KeyCode::Esc => {
                 self.line = None;
                 if matches!(self.content, Content::Nothing) {
@@ -364,6 +394,7 @@ impl Pane {
 
     fn sent(&mut self, command: Command) -> PaneWish {
         self.is_waiting = true;
+        self.wants_undo = command == Command::GetMemoryStats;
         PaneWish::send(command)
     }
 
@@ -378,7 +409,7 @@ impl Pane {
 
     /// Something was refused.
     pub(super) fn on_failed(&mut self, command: &Command, error: &RpcError) {
-        self.is_waiting = false;
+        (self.is_waiting, self.wants_undo) = (false, false);
         let hint = error.remedy().map_or(String::new(), |hint| format!(" · {hint}"));
         self.say(Tone::Error, &format!("cannot {}: {}{hint}", command.purpose(), error.why()));
     }
@@ -406,13 +437,19 @@ impl Pane {
                 self.say(Tone::Info, "done; u takes it back");
                 return Some(memories::list(&self.words));
             }
+            (PaneKind::Memory, Reply::MemoryAdded(added)) => {
+                self.detail = None;
+                self.say(Tone::Info, memories::added(added));
+                return Some(memories::list(&self.words));
+            }
             (PaneKind::Memory, Reply::MemoryUndone(undone)) => {
                 self.detail = None;
                 self.say(Tone::Info, &memories::undone(undone));
                 return Some(memories::list(&self.words));
             }
-            (PaneKind::Memory, Reply::MemoryStats(stats)) if self.is_waiting => {
-                self.is_waiting = false;
+            // Others ask for the counts, too.
+            (PaneKind::Memory, Reply::MemoryStats(stats)) if self.wants_undo => {
+                (self.is_waiting, self.wants_undo) = (false, false);
                 match memories::undo_question(stats) {
                     Some((question, command)) => drop(self.asked(question, command)),
                     None => self.say(Tone::Info, "there is nothing to take back"),

@@ -188,6 +188,7 @@ impl State {
                 self.composer.set(value);
                 Vec::new()
             }
+            Picks::Waiting => self.take_back(value),
         }
     }
 

@@ -51,7 +51,7 @@ impl State {
         if let AttachEvent::Event(event) = event
             && let Some(v1::event::Body::ApprovalResolved(resolved)) = &event.body
         {
-            self.asks.resolved(resolved);
+            self.asks.resolved(resolved, &self.author.client_id);
         }
         if let Some(open) = &self.open {
             if changes_asks(event) {
@@ -176,6 +176,7 @@ impl State {
             Reply::Found { ref found, .. } if self.waits_for_found() => self.found(found),
             Reply::Memory(_)
             | Reply::MemoryChanged
+            | Reply::MemoryAdded(_)
             | Reply::MemoryUndone(_)
             | Reply::Swept { .. }
             | Reply::Consolidated(_)
@@ -226,6 +227,11 @@ impl State {
                     && error.is_outage()
                     && self.open.as_ref().is_some_and(|it| it.session_id == request.session_id)
                 {
+                    // What waits no longer was decided, maybe by this very answer: the session tells.
+                    let is_known = self.open.as_ref().is_some_and(|open| open.caught_up);
+                    if is_known && self.asks.number(&request.approval_id).is_none() {
+                        return Vec::new();
+                    }
                     self.hold(Held {
                         approval_id: request.approval_id.clone(),
                         decision: request.decision(),

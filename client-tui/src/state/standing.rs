@@ -3,8 +3,9 @@
 
 use agentd_proto::v1;
 use agentd_shared::text::one_line;
-use agentd_shared::transcript::{Item, NoteKind};
+use agentd_shared::transcript::{Item, NoteKind, UserMessage};
 
+use super::overlay::{Item as PickerItem, Overlay, Picker, Picks};
 use super::{Effect, State, Tone};
 use crate::conn::Command;
 use crate::document::{EntryKey, Target};
@@ -117,11 +118,40 @@ impl State {
         })))
     }
 
-    /// Takes back the message that would run last.
-    pub(super) fn withdraw_last(&mut self) -> Vec<Effect> {
+    /// Takes a message of the queue back; of several the one that is chosen, the last unless another is.
+    pub(super) fn withdraw_one(&mut self) -> Vec<Effect> {
         let Some(open) = &self.open else { return Vec::new() };
-        let Some(message) = open.transcript.queue().last() else {
-            self.notices.say(Tone::Info, "nothing waits in the queue");
+        let waiting: Vec<&UserMessage> = open.transcript.queue().collect();
+        match waiting.as_slice() {
+            [] => {
+                self.notices.say(Tone::Info, "nothing waits in the queue");
+                Vec::new()
+            }
+            [only] => {
+                let only = only.item_id.clone();
+                self.take_back(&only)
+            }
+            several => {
+                let items = several.iter().enumerate().rev().map(|(at, message)| PickerItem {
+                    value: message.item_id.clone(),
+                    label: one_line(&message.text, 500),
+                    detail: format!("{}. of {}", at + 1, one_line(&message.author.name, 20)),
+                    is_current: false,
+                });
+                let items = Some(items.collect());
+                let picker = Picker::new("take a message back", Picks::Waiting, items);
+                self.overlay = Some(Overlay::Picker(picker));
+                Vec::new()
+            }
+        }
+    }
+
+    /// Takes a message of the queue back.
+    pub(super) fn take_back(&mut self, item_id: &str) -> Vec<Effect> {
+        let Some(open) = &self.open else { return Vec::new() };
+        let Some(message) = open.transcript.queue().find(|message| message.item_id == item_id)
+        else {
+            self.notices.say(Tone::Warn, "this message waits no longer");
             return Vec::new();
         };
         let request = v1::WithdrawMessageRequest {

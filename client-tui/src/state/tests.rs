@@ -392,6 +392,45 @@ fn the_last_message_of_the_queue_is_taken_back_into_the_composer_of_who_wrote_it
 }
 
 #[test]
+fn of_several_messages_that_wait_the_chosen_one_is_taken_back() {
+    let chosen = |keys: &[KeyCode]| {
+        let mut state = opened();
+        for (seq, id) in [(1, "first"), (2, "second"), (3, "third")] {
+            drop(state.on(queued(seq, id, &format!("the {id}"), author())));
+        }
+        let withdraw = Input::Key(KeyEvent::new(KeyCode::Char('w'), KeyModifiers::ALT));
+        assert_eq!(state.on(withdraw), [], "it is asked which");
+        let effects: Vec<Effect> = keys.iter().flat_map(|code| state.on(key(*code))).collect();
+        let ids = sent(&effects).into_iter().map(|command| match command {
+            Command::Withdraw(request) => request.item_id.clone(),
+            other => panic!("{other:?}"),
+        });
+        (ids.collect::<Vec<_>>(), state.composer.text())
+    };
+    assert_eq!(chosen(&[KeyCode::Enter]), (vec!["third".to_owned()], "the third".to_owned()));
+    let (down, enter) = (KeyCode::Down, KeyCode::Enter);
+    assert_eq!(chosen(&[down, down, enter]), (vec!["first".to_owned()], "the first".to_owned()));
+    assert_eq!(chosen(&[KeyCode::Esc]), (Vec::new(), String::new()));
+}
+
+#[test]
+fn a_message_that_was_taken_up_while_somebody_chose_it_is_told() {
+    let mut state = opened();
+    drop(state.on(queued(1, "a", "one", author())));
+    drop(state.on(queued(2, "b", "two", author())));
+    drop(state.on(Input::Key(KeyEvent::new(KeyCode::Char('w'), KeyModifiers::ALT))));
+    let taken = Body::TurnStarted(v1::TurnStarted {
+        item_ids: vec!["a".to_owned(), "b".to_owned()],
+        ..v1::TurnStarted::default()
+    });
+    drop(state.on(event(3, 3, taken)));
+    assert_eq!(sent(&state.on(key(KeyCode::Enter))), [] as [&Command; 0]);
+    let notice = state.notices.current().map(|notice| notice.text.as_str());
+    assert_eq!(notice, Some("this message waits no longer"));
+    assert!(state.composer.is_empty());
+}
+
+#[test]
 fn signals_end_with_their_code_and_whoever_comes_back_takes_the_terminal_again() {
     let mut state = opened();
     for (stop, expect) in [
@@ -528,4 +567,23 @@ fn a_lost_connection_is_told_and_so_is_its_return() {
     drop(state.on(stream(AttachEvent::Restored)));
     drop(state.on(stream(AttachEvent::Attached(v1::Attached::default()))));
     assert!(state.open.as_ref().unwrap().lost.is_none());
+}
+
+#[test]
+fn counts_that_others_asked_for_take_nothing_back_in_the_pane_of_memories() {
+    let mut state = opened();
+    drop(state.on(key(KeyCode::F(3))));
+    let change = v1::MemoryChange { change_id: "c".to_owned(), ..Default::default() };
+    let stats = v1::GetMemoryStatsResponse { undoable: Some(change), ..Default::default() };
+    let counted = || reply(Reply::MemoryStats(Box::new(stats.clone())));
+    drop(state.on(counted()));
+    let is_asked = |state: &State| state.pane.as_ref().unwrap().confirm.is_some();
+    assert!(!is_asked(&state), "nobody wants to take anything back");
+    drop(state.on(reply(memories(&["tea"]))));
+    drop(state.on(key(KeyCode::Char('u'))));
+    drop(state.on(counted()));
+    assert!(is_asked(&state));
+    let effects = state.on(key(KeyCode::Char('y')));
+    let request = v1::UndoMemoryChangeRequest { change_id: "c".to_owned(), author: Some(author()) };
+    assert_eq!(sent(&effects), [&Command::UndoMemoryChange(request)]);
 }

@@ -1,5 +1,7 @@
 //! The message that is being written.
 
+use std::borrow::Cow;
+
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Position, Rect};
 use ratatui::text::{Line, Span};
@@ -39,7 +41,13 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State) {
         let mut unseen = ratatui::buffer::Buffer::empty(text);
         ratatui::widgets::Widget::render(composer, text, &mut unseen);
     } else {
-        frame.render_widget(composer, text);
+        let drawn = state.composer.drawn();
+        if matches!(drawn, Cow::Owned(_)) {
+            // The widget learns its place all the same.
+            let mut unseen = ratatui::buffer::Buffer::empty(text);
+            ratatui::widgets::Widget::render(composer, text, &mut unseen);
+        }
+        frame.render_widget(&*drawn, text);
     }
     // What lies on top has the cursor, or nothing has.
     if state.overlay.is_some() || state.asks.reason.is_some() {

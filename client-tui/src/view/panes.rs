@@ -55,7 +55,9 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State) {
         frame.render_widget(Line::styled(format!(" {text}"), style), said);
     }
     if let Some(line) = &pane.line {
-        let text = format!(" / {}", tail(line.text(), width.saturating_sub(4)));
+        let mark = if pane.adds { " remember: " } else { " / " };
+        let room = width.saturating_sub(mark.len() + 1);
+        let text = format!("{mark}{}", tail(line.text(), room));
         let end = u16::try_from(text.width()).unwrap_or(u16::MAX);
         frame.render_widget(Line::styled(text, theme.accent), foot);
         let x = foot.x + end.min(foot.width.saturating_sub(1));

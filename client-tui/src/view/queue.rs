@@ -41,7 +41,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State) {
         } else if count > room {
             format!("  and {} more", count - room)
         } else {
-            key.map_or(String::new(), |key| format!("  {key} takes the last back"))
+            key.map_or(String::new(), |key| format!("  {key} takes one back"))
         };
         let fixed = number.width() + author.width() + side.width();
         let side = if fixed + 12 > width { String::new() } else { side };

@@ -9,9 +9,6 @@ use agentd_shared::transcript::{Note, NoteKind, TurnMarker, TurnState};
 
 use super::{NAME, Rows};
 
-/// Everybody is told by name, whoever sits here.
-const NOBODY: &str = "";
-
 /// Whether a note is shown. What is decided on the way is shown only to those who want to see it.
 pub(in crate::document) fn is_shown(note: &Note, verbose: bool) -> bool {
     match &note.kind {
@@ -38,14 +35,14 @@ pub(in crate::document) fn is_shown(note: &Note, verbose: bool) -> bool {
     }
 }
 
-/// What a note tells; empty when there is nothing in it.
-pub(in crate::document) fn text(note: &Note) -> String {
-    notes::note(&note.kind, NOBODY).map_or(String::new(), |line| line.text)
+/// What a note tells the client `me`; empty when there is nothing in it.
+pub(in crate::document) fn text(note: &Note, me: &str) -> String {
+    notes::note(&note.kind, me).map_or(String::new(), |line| line.text)
 }
 
 impl Rows {
-    pub(super) fn note(&mut self, note: &Note) {
-        let Some(told) = notes::note(&note.kind, NOBODY) else { return };
+    pub(super) fn note(&mut self, note: &Note, me: &str) {
+        let Some(told) = notes::note(&note.kind, me) else { return };
         let role = told.tone.role();
         // The plan and the list stand beside the transcript; here it counts that they changed.
         let most = match &note.kind {
@@ -61,7 +58,7 @@ impl Rows {
         }
     }
 
-    pub(super) fn foot(&mut self, marker: &TurnMarker) {
+    pub(super) fn foot(&mut self, marker: &TurnMarker, me: &str) {
         match &marker.state {
             TurnState::Running => {}
             TurnState::Suspended(reason) => {
@@ -91,7 +88,7 @@ impl Rows {
                 }
             }
             TurnState::Interrupted { .. } => {
-                for line in turn::ended(marker, NOBODY) {
+                for line in turn::ended(marker, me) {
                     let role = line.tone.role();
                     self.wrapped(("", "  "), &line.text, role, role);
                 }

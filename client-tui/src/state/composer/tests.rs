@@ -169,3 +169,22 @@ fn a_command_of_vi_takes_a_token_whole() {
     write(&mut composer, "u");
     assert_eq!(composer.shown(), "see [pasted 9 lines]");
 }
+
+#[test]
+fn keys_go_over_what_is_seen_as_one_character() {
+    let mut composer = Composer::default();
+    composer.set("ae\u{301}👩‍👩‍👧!");
+    let press = |composer: &mut Composer, code| press(composer, code, KeyModifiers::NONE);
+    press(&mut composer, KeyCode::Left);
+    press(&mut composer, KeyCode::Left);
+    press(&mut composer, KeyCode::Left);
+    press(&mut composer, KeyCode::Char('?'));
+    assert_eq!(composer.text(), "a?e\u{301}👩‍👩‍👧!");
+    press(&mut composer, KeyCode::Right);
+    press(&mut composer, KeyCode::Backspace);
+    assert_eq!(composer.text(), "a?👩‍👩‍👧!");
+    press(&mut composer, KeyCode::Delete);
+    assert_eq!(composer.text(), "a?!");
+    composer.undo();
+    assert_eq!(composer.text(), "a?👩‍👩‍👧!");
+}

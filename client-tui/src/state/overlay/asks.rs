@@ -20,6 +20,8 @@ const READ: u64 = 11;
 const LOOK: u64 = 3;
 /// Ticks after a key of the composer in which the next one belongs to it too.
 const WRITING: u64 = 6;
+/// Ticks until an answer that did not arrive is given again, while nothing else says that it can be.
+const AGAIN: u64 = 20;
 
 /// Something that waits.
 #[derive(Debug, Clone, Copy)]
@@ -55,6 +57,8 @@ pub struct Asks {
     /// The choice of a question.
     pub choice: usize,
     held: Vec<Held>,
+    /// The tick at which the last of them was kept.
+    held_at: u64,
     closed: HashMap<String, v1::ApprovalDecision>,
 }
 
@@ -204,13 +208,19 @@ impl Asks {
     /// Whether time changes something: it becomes readable, or keys begin to reach it.
     pub fn moves(&self, now: u64) -> bool {
         let writes = self.typed_at.is_some_and(|at| now.saturating_sub(at) < WRITING);
-        self.shown.is_some() && (writes || !self.can_have_been_read(now))
+        !self.held.is_empty() || (self.shown.is_some() && (writes || !self.can_have_been_read(now)))
     }
 
     /// Keeps an answer until somebody can be told. One for the same approval is replaced.
-    pub fn hold(&mut self, answer: Held) {
+    pub fn hold(&mut self, answer: Held, now: u64) {
         self.held.retain(|held| held.approval_id != answer.approval_id);
         self.held.push(answer);
+        self.held_at = now;
+    }
+
+    /// Whether what is kept has waited so long that it can be tried again.
+    pub fn is_due(&self, now: u64) -> bool {
+        !self.held.is_empty() && now.saturating_sub(self.held_at) >= AGAIN
     }
 
     /// Whether an answer to it is kept.
@@ -218,8 +228,13 @@ impl Asks {
         self.held.iter().any(|held| held.approval_id == approval_id)
     }
 
-    /// An approval waits no longer.
-    pub fn resolved(&mut self, resolved: &v1::ApprovalResolved) {
+    /// An approval waits no longer. `me` is the id of this client.
+    pub fn resolved(&mut self, resolved: &v1::ApprovalResolved, me: &str) {
+        if resolved.by.as_ref().is_some_and(|by| by.client_id == me) {
+            // The answer that is kept may have arrived after all; only nobody could say so.
+            let (id, decision) = (&resolved.approval_id, resolved.decision());
+            self.held.retain(|held| held.approval_id != *id || held.decision != decision);
+        }
         if self.is_held(&resolved.approval_id) {
             self.closed.insert(resolved.approval_id.clone(), resolved.decision());
         }

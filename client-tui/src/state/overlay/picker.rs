@@ -21,6 +21,8 @@ pub enum Picks {
     Theme,
     /// A text that was sent before.
     History,
+    /// A message of the queue, to take it back.
+    Waiting,
 }
 
 /// One line of the list.

@@ -35,6 +35,22 @@ pub(super) fn list(words: &str) -> Command {
     Command::ListMemories(request)
 }
 
+/// A text that everybody is told from now on.
+pub(super) fn add(content: String, asker: Asker<'_>) -> Command {
+    let author = Some(asker.author.clone());
+    let scope = Some(v1::MemoryScope::default());
+    Command::AddMemory(v1::AddMemoryRequest { content, scope, author, ..Default::default() })
+}
+
+pub(super) fn added(added: &v1::AddMemoryResponse) -> &'static str {
+    match added.outcome() {
+        v1::AddedMemory::Unspecified | v1::AddedMemory::New => "remembered; u takes it back",
+        v1::AddedMemory::Quarantined => "it waits until somebody confirms it",
+        v1::AddedMemory::Merged => "it became part of a memory that was there",
+        v1::AddedMemory::Known => "that is remembered already",
+    }
+}
+
 pub(super) fn heading(page: &v1::ListMemoriesResponse) -> String {
     let shown = page.memories.len();
     match page.total {

@@ -90,6 +90,11 @@ fn hint(state: &State, focused: bool, has_choices: bool, width: usize) -> String
         let key = state.keymap.name(Action::Complete);
         return format!("keys go to your message: {key} answers");
     }
+    if !state.asks.can_have_been_read(state.ticks) {
+        // Keys that would not be taken are not offered.
+        let why_not = if has_choices { "" } else { " · n d deny" };
+        return format!("only just asked: read it first{why_not} · Esc later");
+    }
     if has_choices {
         let otherwise = if is_narrow { "" } else { " · write to answer otherwise" };
         return format!("number or Enter chooses{otherwise} · Esc later");

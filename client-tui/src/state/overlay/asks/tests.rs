@@ -89,15 +89,16 @@ fn an_answer_that_was_held_is_given_if_it_still_waits_and_told_of_if_not() {
     };
     let (allow, deny) = (v1::ApprovalDecision::Allow, v1::ApprovalDecision::Deny);
     let mut asks = waiting(&["A", "B", "C"]);
-    asks.hold(answer("A", allow));
-    asks.hold(answer("A", deny));
-    asks.hold(answer("B", allow));
-    asks.hold(answer("C", allow));
-    asks.resolved(&v1::ApprovalResolved {
+    asks.hold(answer("A", allow), 0);
+    asks.hold(answer("A", deny), 0);
+    asks.hold(answer("B", allow), 0);
+    asks.hold(answer("C", allow), 0);
+    let denied = v1::ApprovalResolved {
         approval_id: "B".into(),
         decision: deny.into(),
         ..Default::default()
-    });
+    };
+    asks.resolved(&denied, "me");
     asks.sync(&transcript(&["A"]), 300);
     let (given, told) = asks.release();
     assert_eq!(given, [answer("A", deny)], "the last answer counts");

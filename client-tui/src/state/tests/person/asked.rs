@@ -148,6 +148,93 @@ fn an_answer_is_held_while_the_connection_is_lost() {
     }
 }
 
+/// The daemon did not get an answer, although the session is followed all along.
+fn unheard(desk: &mut Desk) {
+    let effects = desk.press(KeyCode::Char('y'));
+    let [Effect::Send(command)] = effects.as_slice() else { panic!("{effects:?}") };
+    let error = tonic::Status::unavailable("gone").into();
+    desk.reply(Reply::Failed { command: Box::new(command.clone()), error });
+    assert!(desk.notice().contains("kept: #1"), "{}", desk.notice());
+}
+
+#[test]
+fn an_answer_that_did_not_arrive_is_given_again_although_the_session_was_followed_all_along() {
+    let mut desk = asked();
+    unheard(&mut desk);
+    let mut given = Vec::new();
+    for _ in 0..100 {
+        assert!(desk.state.moves(), "time has to pass for it");
+        given = desk.state.on(Input::Tick);
+        if !given.is_empty() {
+            break;
+        }
+    }
+    let allow = v1::ApprovalDecision::Allow;
+    assert_eq!(answers(&given), [("A".to_owned(), allow, v1::ApprovalScope::Once, String::new())]);
+    for _ in 0..100 {
+        assert_eq!(desk.state.on(Input::Tick), [], "it is given once");
+    }
+
+    // While the session is not followed it is known that it cannot arrive.
+    let mut desk = asked();
+    unheard(&mut desk);
+    desk.stream(AttachEvent::Lost { error: tonic::Status::unavailable("gone").into() });
+    for _ in 0..100 {
+        assert_eq!(desk.state.on(Input::Tick), []);
+    }
+    desk.stream(AttachEvent::Attached(v1::Attached { from_seq: 9, ..Default::default() }));
+    assert_eq!(answers(&desk.stream(AttachEvent::CaughtUp { seq: 9 })).len(), 1);
+}
+
+#[test]
+fn an_answer_that_arrived_and_whose_receipt_was_lost_is_not_said_to_be_lost() {
+    let resolved = |desk: &Desk| {
+        Body::ApprovalResolved(v1::ApprovalResolved {
+            approval_id: "A".into(),
+            decision: v1::ApprovalDecision::Allow.into(),
+            by: Some(desk.state.author.clone()),
+            ..Default::default()
+        })
+    };
+    let told = |desk: &mut Desk| {
+        let mut told = Vec::new();
+        while !desk.notice().is_empty() {
+            told.push(desk.notice().to_owned());
+            desk.state.notices.dismiss();
+        }
+        told.retain(|text| text.contains("not given"));
+        told
+    };
+    // The session tells it before the receipt is missed, or after.
+    let mut desk = asked();
+    let effects = desk.press(KeyCode::Char('y'));
+    let [Effect::Send(command)] = effects.as_slice() else { panic!("{effects:?}") };
+    let body = resolved(&desk);
+    desk.event(body);
+    let error = tonic::Status::unavailable("gone").into();
+    desk.reply(Reply::Failed { command: Box::new(command.clone()), error });
+    assert_eq!(answers(&desk.stream(AttachEvent::CaughtUp { seq: 9 })), []);
+    assert_eq!(told(&mut desk), [""; 0]);
+
+    let mut desk = asked();
+    unheard(&mut desk);
+    let body = resolved(&desk);
+    desk.event(body);
+    desk.ticks(100);
+    assert_eq!(told(&mut desk), [""; 0]);
+}
+
+#[test]
+fn keys_that_allow_are_offered_once_they_are_taken() {
+    let mut desk = Desk::new();
+    desk.turn_runs();
+    desk.asks("A", runs(&["ls"]));
+    assert!(desk.screen(80, 24).contains("only just asked: read it first"));
+    assert!(!desk.screen(80, 24).contains("y once"));
+    desk.ticks(12);
+    assert!(desk.screen(80, 24).contains("y once"));
+}
+
 #[test]
 fn escape_puts_it_away_and_tab_shows_it_again() {
     let mut desk = asked();
