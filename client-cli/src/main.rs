@@ -12,7 +12,6 @@ mod columns;
 mod command;
 mod confirm;
 mod exit;
-mod first_run;
 mod json;
 mod look;
 mod output;

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write as _};
 
 use agentd_shared::format::Role;
+use agentd_shared::setup::Voice;
 use agentd_shared::text::sanitize;
 
 use crate::exit::{Failure, Report};
@@ -133,11 +134,7 @@ impl Output {
     /// [`Failure::Closed`] when the reader went away, a report for other trouble.
     #[expect(clippy::unused_self, reason = "whoever writes has decided about the surroundings")]
     pub(crate) fn raw(&self, text: &str) -> Result<(), Failure> {
-        let mut stdout = io::stdout().lock();
-        stdout
-            .write_all(text.as_bytes())
-            .and_then(|()| stdout.flush())
-            .map_err(|error| closed_or("write to stdout", &error))
+        write(text).map_err(|error| closed_or("write to stdout", &error))
     }
 
     /// Writes one line of safe text to stdout.
@@ -237,6 +234,27 @@ impl Output {
         }
         text
     }
+}
+
+impl Voice for Output {
+    fn line(&self, text: &str) -> io::Result<()> {
+        write(&format!("{}\n", self.clean(text)))
+    }
+
+    fn note(&self, text: &str) {
+        Self::note(self, text);
+    }
+
+    fn ask(&self, question: &str) {
+        Self::ask(self, question);
+    }
+}
+
+/// Writes to stdout and flushes.
+fn write(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()
 }
 
 fn closed_or(action: &str, error: &io::Error) -> Failure {

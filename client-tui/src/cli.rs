@@ -55,6 +55,9 @@ pub struct Cli {
     /// Line by line and without a full screen, as `agentctl chat` does it; for screen readers
     #[arg(long)]
     pub linear: bool,
+    /// Do not ask for a model, also where none is configured or found
+    #[arg(long)]
+    pub no_setup: bool,
 }
 
 impl Cli {
@@ -91,6 +94,7 @@ impl Cli {
         for dir in add_dir {
             arguments.value("--add-dir", Some(dir));
         }
+        arguments.flag("--no-setup", self.no_setup);
         arguments.0
     }
 }
@@ -154,6 +158,7 @@ mod tests {
             &["chat", "--home=/h", "--no-start", "--session=last"],
         );
         check(&["--color", "never", "--linear"], &["chat", "--color=never"]);
+        check(&["--no-setup", "--linear", "--new"], &["chat", "--new", "--no-setup"]);
         check(
             &["--continue", "--effort", "high", "--mode", "auto-edit", "--add-dir=-d", "--model=m"],
             &[

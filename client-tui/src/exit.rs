@@ -4,6 +4,7 @@ use std::error::Error as _;
 use std::io::{self, Write as _};
 
 use agentd_shared::text::sanitize;
+use agentd_shared::setup::OfferError;
 use agentd_shared::{
     ChooseError, ConnectorError, ContextsError, ErrorKind, ServerError, chain, why,
 };
@@ -111,6 +112,14 @@ impl From<ChooseError> for Failure {
         };
         let cause = if error.source().is_some() { why(&error) } else { String::new() };
         Self { code, what: error.to_string(), why: cause, hint: error.hint().unwrap_or_default() }
+    }
+}
+
+impl From<OfferError> for Failure {
+    fn from(error: OfferError) -> Self {
+        let code = if error.kind() == ErrorKind::Unavailable { UNREACHABLE } else { FAILED };
+        let hint = error.hint().unwrap_or_default();
+        Self { code, what: error.to_string(), why: why(&error), hint }
     }
 }
 

@@ -14,6 +14,7 @@ pub mod conn;
 pub mod document;
 pub mod exit;
 pub mod file_lists;
+pub mod first_run;
 pub mod history_file;
 pub mod input;
 pub mod linear;

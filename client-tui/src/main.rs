@@ -8,6 +8,7 @@ use agent_tui::app::App;
 use agent_tui::cli::Cli;
 use agent_tui::conn::{Command, Conn};
 use agent_tui::exit::{Failure, tell};
+use agent_tui::first_run::OrdinaryScreen;
 use agent_tui::history_file::HistoryFile;
 use agent_tui::input::Keymap;
 use agent_tui::linear;
@@ -15,6 +16,7 @@ use agent_tui::state::{Effect, Settings, State, Tone};
 use agent_tui::terminal::{Signals, Stop, TerminalGuard, Wishes};
 use agent_tui::theme::Surroundings;
 use agentd_shared::client_config::EditMode;
+use agentd_shared::setup::{Offered, offer};
 use agentd_shared::{BrokenConfig, Client, Connector, ConnectorError, directory, which};
 use clap::Parser as _;
 
@@ -55,13 +57,22 @@ async fn run(cli: Cli) -> Result<u8, Failure> {
     let mut signals = Signals::new()?;
     let mut connector = Connector::new(&cli.connect, BrokenConfig::UseDefaults)?;
     connector.choose_server(&cli.connect.remote).map_err(Failure::from)?;
-    let started = async {
-        let client = connect(&connector).await?;
-        let chosen = which::choose(&client, connector.author(), &cli.which, &cli.wishes).await?;
-        Ok::<_, Failure>((client, chosen))
+    let client = tokio::select! {
+        client = connect(&connector) => client?,
+        stop = ended_by(&mut signals) => return Ok(stop.exit_code()),
     };
-    let (client, chosen) = tokio::select! {
-        started = started => started?,
+    if !cli.no_setup {
+        // Before the terminal is ours: a key is pasted on the ordinary screen, and is not shown.
+        let stopped = ended_by(&mut signals);
+        match offer(&connector, &client, &OrdinaryScreen, stopped).await? {
+            Offered::GoOn => {}
+            // As at the Ctrl-C that somebody might have pressed instead of Ctrl-D.
+            Offered::Left(stop) => return Ok(stop.unwrap_or(Stop::Interrupt).exit_code()),
+        }
+    }
+    let chosen = which::choose(&client, connector.author(), &cli.which, &cli.wishes);
+    let chosen = tokio::select! {
+        chosen = chosen => chosen?,
         stop = ended_by(&mut signals) => return Ok(stop.exit_code()),
     };
 

@@ -1,14 +1,18 @@
 //! First steps: what a client that finds no model offers, and how it is put in force.
 //!
-//! Nothing here asks anybody anything: a client shows what [`local_servers`] finds, takes an answer, and
-//! has [`FirstChoice::save`] write it and [`Saved::apply`] try it. Only this machine is looked at.
+//! [`offer`] asks on an ordinary screen, in the client's own [`Voice`]: it shows what [`local_servers`]
+//! finds, takes an answer, and has [`FirstChoice::save`] write it and [`Saved::apply`] try it. Only this
+//! machine is looked at.
 
 mod apply;
 mod local;
+mod offer;
 mod save;
+mod typed;
 
 pub use apply::TryError;
 pub use local::{LocalServer, local_servers};
+pub use offer::{OfferError, Offered, Voice, offer};
 pub use save::{FirstChoice, SaveError, Saved};
 
 use crate::paths::Paths;

@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal as _;
 
+use agentd_shared::setup::{Offered, offer};
 use agentd_shared::{WhichSession, Wishes, ensure_private_dir, which};
 use clap::Args;
 
@@ -9,7 +10,6 @@ use crate::app::App;
 use crate::chat::conversation::Conversation;
 use crate::chat::input::PipeLines;
 use crate::exit::{Exit, Failure};
-use crate::first_run::{FirstRun, offer};
 use crate::signals::Signals;
 
 /// Options of `chat`.
@@ -36,8 +36,11 @@ pub(super) async fn run(args: &ChatArgs, app: &App) -> Result<Exit, Failure> {
     // Before the editor: it puts back the handlers that it finds.
     let mut signals = Signals::new()
         .map_err(|error| Failure::new(Exit::Failed, "cannot listen for signals").because(error))?;
-    if !args.no_setup && offer(app, &client, &mut signals).await? == FirstRun::Stopped {
-        return Ok(Exit::CtrlC);
+    if !args.no_setup {
+        match offer(app.connector(), &client, &app.output, signals.next()).await? {
+            Offered::GoOn => {}
+            Offered::Left(_) => return Ok(Exit::CtrlC),
+        }
     }
     let mut script = scripted.then(PipeLines::new);
     // Who says nothing gets no session.

@@ -1,6 +1,7 @@
 //! Failures of what all clients share: the same errors, with exit codes.
 
 use agentd_proto::v1;
+use agentd_shared::setup::OfferError;
 use agentd_shared::{
     ChooseError, ConnectorError, ContextsError, DirectoryError, Outcome, ResolveError, ServerError,
     why,
@@ -78,6 +79,20 @@ impl From<ChooseError> for Failure {
             ChooseError::Create(error) => rpc_failure("cannot create a session", error),
             ChooseError::Change(error) => rpc_failure("cannot change the session", error),
             ChooseError::DirectoryOfExisting(_) => Self::new(Exit::Usage, error.to_string())
+                .because(why(&error))
+                .hint(error.hint().unwrap_or_default()),
+        }
+    }
+}
+
+impl From<OfferError> for Failure {
+    fn from(error: OfferError) -> Self {
+        match error {
+            OfferError::Status(error) => rpc_failure("cannot ask the daemon for its status", error),
+            OfferError::Show(_)
+            | OfferError::Read(_)
+            | OfferError::Save(_)
+            | OfferError::Try { .. } => Self::new(Exit::Failed, error.to_string())
                 .because(why(&error))
                 .hint(error.hint().unwrap_or_default()),
         }

@@ -10,6 +10,7 @@
 mod answers;
 mod commands;
 mod convergence;
+mod first_run;
 mod lists;
 mod messages;
 mod outages;

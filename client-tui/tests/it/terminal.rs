@@ -5,10 +5,10 @@ use std::process::{Command, Stdio};
 use agentd_testkit::{Daemon, LlmServer, Pty, Reply};
 use rustix::process::{Pid, Signal, kill_process};
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_agent-tui");
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_agent-tui");
 
 /// What the empty composer of an open session stands above.
-const READY: &str = "ready";
+pub(crate) const READY: &str = "ready";
 
 async fn started(daemon: &Daemon) -> Pty {
     let terminal = Pty::builder(PROGRAM)
