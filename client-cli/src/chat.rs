@@ -29,7 +29,7 @@ pub(crate) mod rows;
 mod running;
 mod screen;
 mod search;
+mod sources;
 pub(crate) mod terminal;
-pub(crate) mod traced;
 pub(crate) mod view;
 mod yes;

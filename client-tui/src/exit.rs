@@ -3,8 +3,8 @@
 use std::error::Error as _;
 use std::io::{self, Write as _};
 
-use agentd_shared::text::sanitize;
 use agentd_shared::setup::OfferError;
+use agentd_shared::text::sanitize;
 use agentd_shared::{
     ChooseError, ConnectorError, ContextsError, ErrorKind, ServerError, chain, why,
 };

@@ -2,7 +2,6 @@
 
 mod act;
 mod answer;
-mod completion;
 mod composer;
 mod effect;
 mod help;
@@ -27,15 +26,16 @@ mod standing;
 pub(crate) mod tests;
 
 use agentd_proto::v1;
+use agentd_shared::input::completion::{Source, Vocabulary};
 use crossterm::event::{KeyCode, KeyEvent, MouseEvent, MouseEventKind};
 
-pub use completion::{Candidate, Popup, Vocabulary};
 pub use composer::{Composer, Typed};
 pub use effect::Effect;
 pub use line_edit::LineEdit;
 pub use notices::{Notice, Notices, Tone};
 pub use open_session::OpenSession;
 pub use pane::{Pane, PaneKind};
+pub use popup::Popup;
 pub use search_transcript::Search;
 pub use sessions::SessionList;
 pub use settings::Settings;
@@ -43,6 +43,7 @@ pub use standing::{Facts, PlanLine, PlanShown, StepState};
 
 use crate::conn::StreamId;
 use crate::input::{Action, Input, Keymap};
+use crate::theme::Theme;
 use overlay::{Asks, Overlay, Pressed};
 
 /// Milliseconds between two ticks.
@@ -75,6 +76,8 @@ pub struct State {
     pub models: Option<v1::ListModelsResponse>,
     /// What can be completed beside what is known anyway.
     pub vocabulary: Vocabulary,
+    /// Memories were asked for, to complete them.
+    memories_asked: bool,
     /// What the daemon or the terminal has to say.
     pub notices: Notices,
     /// How the daemon is, as far as it was asked.
@@ -110,7 +113,8 @@ impl State {
             overlay: None,
             asks: Asks::default(),
             models: None,
-            vocabulary: Vocabulary::default(),
+            vocabulary: Vocabulary { themes: &Theme::NAMES, ..Vocabulary::default() },
+            memories_asked: false,
             notices: Notices::default(),
             status: None,
             facts: Facts::default(),
@@ -170,7 +174,8 @@ impl State {
             }
             Input::Files(files) => {
                 self.vocabulary.files = files;
-                self.offer()
+                self.learned(Source::Files);
+                Vec::new()
             }
             Input::Trouble(text) => {
                 self.notices.say(Tone::Warn, &text);

@@ -9,14 +9,21 @@
 pub mod approval;
 pub mod card;
 pub mod context;
+pub mod daemon;
 pub mod diff;
+pub mod facts;
 pub mod markdown;
+pub mod memory;
 pub mod names;
 pub mod notes;
 pub mod plan;
+pub mod session;
 pub mod stream_text;
 pub mod styled;
+pub mod tools;
+pub mod trace;
 pub mod turn;
+pub mod usage;
 mod wrap;
 
 pub use markdown::{Look, Markdown};

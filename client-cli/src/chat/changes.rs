@@ -4,7 +4,6 @@ use agentd_proto::v1;
 use agentd_shared::format::card;
 
 use super::conversation::Conversation;
-use super::editor_helper::with_vocabulary;
 use crate::by_hand::{self, Audience};
 use crate::command::{diff, tools, undo};
 use crate::exit::{Exit, Failure};
@@ -39,10 +38,7 @@ impl Conversation<'_> {
         let lines = if name.is_empty() {
             let width = self.view.canvas.look().width;
             let known = tools::list::fetch(&self.client).await?;
-            let lines = tools::list::lines(&known, Some(width));
-            let names = known.into_iter().map(|tool| (tool.name, tool.description));
-            with_vocabulary(&self.vocabulary, |vocabulary| vocabulary.tools = names.collect());
-            lines
+            tools::list::lines(&known, Some(width))
         } else {
             tools::show::lines(&tools::show::fetch(&self.client, name).await?)
         };

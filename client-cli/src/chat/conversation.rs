@@ -1,5 +1,6 @@
 //! The loop of a chat: it owns the session on the screen and decides what comes next.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use agentd_proto::v1;
@@ -14,10 +15,11 @@ use tokio::time::Instant;
 
 use super::canvas::{Canvas, Mode};
 use super::editor::{EditorHandle, EditorSetup};
-use super::editor_helper::{SharedVocabulary, joined, with_vocabulary};
+use super::editor_helper::joined;
 use super::held::Held;
 use super::input::{Input, PipeLines};
 use super::screen::Live;
+use super::sources::{Known, Sources};
 use super::terminal::{Size, TerminalGuard};
 use super::view::View;
 use super::yes::Yes;
@@ -51,7 +53,7 @@ pub(crate) struct Conversation<'a> {
     pub(super) client: Client,
     pub(super) session_id: String,
     pub(super) view: View,
-    pub(super) vocabulary: SharedVocabulary,
+    sources: Arc<Sources>,
     /// Our own messages whose turns go on.
     pub(super) pending: Vec<Follow>,
     /// Those whose turns stand still until a question is answered.
@@ -99,14 +101,14 @@ impl<'a> Conversation<'a> {
             Failure::new(Exit::Failed, "cannot use the terminal").because(error)
         };
         let (inputs_tx, inputs) = mpsc::channel(INPUTS);
-        let vocabulary = SharedVocabulary::default();
+        let sources = Arc::new(Sources::new(client.clone()));
         let scripted = script.is_some();
         let editable = !scripted && app.output.can_draw();
         let live = if editable {
             let setup = EditorSetup {
                 config: app.config(),
                 history_file: app.paths().history_file(),
-                vocabulary: vocabulary.clone(),
+                sources: Arc::clone(&sources),
                 colored: app.output.colored(),
             };
             let editor = EditorHandle::start(setup, inputs_tx.clone());
@@ -133,7 +135,7 @@ impl<'a> Conversation<'a> {
             app,
             session_id: chosen.session_id.clone(),
             view,
-            vocabulary,
+            sources,
             pending: Vec::new(),
             asked: Vec::new(),
             yes: yes.then(Yes::default),
@@ -166,6 +168,7 @@ impl<'a> Conversation<'a> {
             Ok(welcome) => welcome?,
             Err(_stop) => return Ok(Exit::CtrlC),
         }
+        self.refresh_vocabulary();
         self.begin_line(String::new());
         let ended = self.talk(signals).await;
         let _ = signals.unless(self.keep_place()).await;
@@ -417,6 +420,7 @@ impl<'a> Conversation<'a> {
         let left = std::mem::replace(&mut self.cursor, cursor);
         self.stream = self.app.attach(&self.client, &chosen.session_id, position);
         self.session_id.clone_from(&chosen.session_id);
+        self.vocabulary_is_stale = true;
         self.view.switch();
         self.pending.clear();
         self.asked.clear();
@@ -438,7 +442,8 @@ impl<'a> Conversation<'a> {
             .queue()
             .map(|message| (message.item_id.clone(), message.text.chars().take(60).collect()));
         let choices = transcript.open_questions().next().map(|question| question.choices.clone());
-        with_vocabulary(&self.vocabulary, |vocabulary| {
+        self.sources.with(|Known { session_id, vocabulary }| {
+            session_id.clone_from(&self.session_id);
             vocabulary.queue = queue.collect();
             vocabulary.choices = choices.unwrap_or_default();
         });

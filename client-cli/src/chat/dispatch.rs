@@ -4,15 +4,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use agentd_proto::v1;
-use agentd_shared::format::{Tone, plan};
+use agentd_shared::format::{Tone, plan, trace};
+use agentd_shared::input::pick;
 use agentd_shared::input::slash::{self, Line, SlashCommand, Surface};
 use agentd_shared::text::one_line;
 use agentd_shared::{Chosen, Follow, Outgoing, Wishes, ids, submit::waits, which, with_deadline};
 
 use super::conversation::Conversation;
-use super::editor_helper::with_vocabulary;
 use super::help;
-use super::traced;
 use crate::app::rpc_failure;
 use crate::command::sessions::export::ExportFormat;
 use crate::command::sessions::export::{self, Sink};
@@ -22,9 +21,8 @@ use crate::exit::{Exit, Failure};
 
 /// Longest wait for a command of the daemon inside a chat.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
-/// Sessions in a list, and ids that are completed.
+/// Sessions in a list.
 const LISTED: usize = 20;
-const COMPLETED: usize = 200;
 /// Events in a trace.
 const TRACED: u64 = 20;
 const MAX_TRACED: u64 = 500;
@@ -54,18 +52,7 @@ impl Conversation<'_> {
         for warning in &status.warnings {
             self.view.aside(Tone::Warn, &format!("◆ {warning}"));
         }
-        self.learn_models().await;
-        self.learn_sessions().await;
         Ok(())
-    }
-
-    async fn learn_sessions(&mut self) {
-        // Only completion suffers when it fails.
-        if let Ok(known) = ids::up_to(&self.client, COMPLETED).await {
-            let known =
-                known.sessions.into_iter().map(|session| (session.session_id, session.title));
-            with_vocabulary(&self.vocabulary, |vocabulary| vocabulary.sessions = known.collect());
-        }
     }
 
     /// Does what a line says. Only trouble with the output is an error; all else is shown.
@@ -133,7 +120,7 @@ impl Conversation<'_> {
     /// The choice of the open question that a text names: in full, or by its number.
     fn chosen(&self, text: &str) -> Option<String> {
         let question = self.view.transcript.open_questions().next()?;
-        pick_choice(&question.choices, text)
+        pick::choice(&question.choices, text)
     }
 
     /// The answer to the open question that a line is, where any text is one to a running turn.
@@ -238,7 +225,6 @@ impl Conversation<'_> {
                 let known = known.map_err(|error| rpc_failure("cannot list sessions", error))?;
                 let width = self.view.canvas.look().width;
                 self.say(sessions::list::table(&known.sessions, Some(width)));
-                self.learn_sessions().await;
             }
             SlashCommand::Switch => self.resume(argument).await?,
             SlashCommand::Continue if !argument.is_empty() => self.resume(argument).await?,
@@ -364,7 +350,7 @@ impl Conversation<'_> {
         let page = page.map_err(|status| rpc_failure("cannot read the events", status))?;
         let events = page.into_inner().events;
         let width = self.view.canvas.look().width;
-        self.say(events.iter().map(|event| traced::line(event, width)).collect());
+        self.say(events.iter().map(|event| trace::line(event, width)).collect());
         Ok(())
     }
 
@@ -409,14 +395,6 @@ fn answering<'m>(provider: &'m v1::ProviderStatus, chosen: &'m str) -> &'m str {
     if chosen.is_empty() || is_offline { &provider.model } else { chosen }
 }
 
-fn pick_choice(choices: &[String], text: &str) -> Option<String> {
-    let text = text.trim();
-    let by_number =
-        text.parse::<usize>().ok().and_then(|number| choices.get(number.checked_sub(1)?));
-    let by_name = choices.iter().find(|choice| choice.eq_ignore_ascii_case(text));
-    by_name.or(by_number).cloned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -435,20 +413,5 @@ mod tests {
         check("openai", "gpt-5", "gpt-5-mini", "gpt-5-mini");
         check("offline", "offline", "gpt-5", "offline");
         check("offline", "offline", "home/qwen3", "home/qwen3");
-    }
-
-    #[test]
-    fn a_choice_is_named_or_numbered() {
-        let choices = ["continue".to_owned(), "stop".to_owned()];
-        let check = |text: &str, expect: Option<&str>| {
-            assert_eq!(pick_choice(&choices, text).as_deref(), expect, "{text:?}");
-        };
-        check("continue", Some("continue"));
-        check(" STOP ", Some("stop"));
-        check("1", Some("continue"));
-        check("2", Some("stop"));
-        check("0", None);
-        check("3", None);
-        check("go on please", None);
     }
 }

@@ -22,9 +22,10 @@ use rustyline::{
 use tokio::sync::mpsc::Sender;
 use tokio::time::Instant;
 
-use super::editor_helper::{EditorHelper, SharedVocabulary, Typed, recall, remember};
+use super::editor_helper::{EditorHelper, Typed, recall, remember};
 use super::gate::Gate;
 use super::input::Input;
+use super::sources::Sources;
 
 /// What stands before the input.
 pub(super) const PROMPT: &str = "❯ ";
@@ -52,7 +53,7 @@ pub(super) struct EditorSetup<'a> {
     /// Where the history is kept.
     pub(super) history_file: PathBuf,
     /// What can be completed.
-    pub(super) vocabulary: SharedVocabulary,
+    pub(super) sources: Arc<Sources>,
     /// Whether the prompt has colour.
     pub(super) colored: bool,
 }
@@ -72,7 +73,7 @@ impl EditorHandle {
         let gate = Arc::new(Gate::default());
         let typed = Typed::default();
         editor.set_helper(Some(EditorHelper {
-            vocabulary: setup.vocabulary,
+            sources: setup.sources,
             colored: setup.colored,
             on_ready: Box::new(move || drop(ready.blocking_send(Input::Ready))),
             gate: Arc::clone(&gate),

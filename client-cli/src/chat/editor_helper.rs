@@ -5,45 +5,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agentd_shared::format::Role;
-use agentd_shared::input::slash::{self, Completes, Surface};
+use agentd_shared::input::completion::{Candidate, Completion};
+use agentd_shared::input::slash::{self, Surface};
 use agentd_shared::text::one_line;
-use agentd_shared::{EffortArg, ModeArg, WorkArg};
 use rustyline::completion::{Completer, Pair};
 use rustyline::highlight::Highlighter;
 use rustyline::hint::{Hinter, HistoryHinter};
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, Helper};
 
-use clap::ValueEnum;
-
 use super::gate::Gate;
+use super::sources::Sources;
 use crate::look::colors;
 
-/// What can be completed now. The conversation writes it, the editor reads it.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Vocabulary {
-    /// Ids and titles of sessions, the most recently used first.
-    pub(super) sessions: Vec<(String, String)>,
-    /// Names of models.
-    pub(super) models: Vec<String>,
-    /// Ids and previews of queued messages.
-    pub(super) queue: Vec<(String, String)>,
-    /// Choices of the open question.
-    pub(super) choices: Vec<String>,
-    /// Names and descriptions of tools.
-    pub(super) tools: Vec<(String, String)>,
-}
-
-/// A vocabulary that both sides hold.
-pub(super) type SharedVocabulary = Arc<Mutex<Vocabulary>>;
-
-/// Reads the vocabulary. It is never locked while anything waits.
-pub(super) fn with_vocabulary<T>(
-    shared: &SharedVocabulary,
-    read: impl FnOnce(&mut Vocabulary) -> T,
-) -> T {
-    read(&mut shared.lock().unwrap_or_else(PoisonError::into_inner))
-}
+/// Columns of what is said beside a candidate.
+const ABOUT: usize = 60;
 
 /// What stands in the line: the editor forgets it when the line is broken off.
 pub(super) type Typed = Arc<Mutex<String>>;
@@ -60,7 +36,8 @@ pub(super) fn recall(typed: &Typed) -> String {
 
 /// The editor's helper.
 pub(super) struct EditorHelper {
-    pub(super) vocabulary: SharedVocabulary,
+    /// What can be completed.
+    pub(super) sources: Arc<Sources>,
     pub(super) colored: bool,
     /// Called when the prompt is drawn for the first time in a line.
     pub(super) on_ready: Box<dyn Fn() + Send + Sync>,
@@ -87,7 +64,8 @@ impl Completer for EditorHelper {
         _: &Context<'_>,
     ) -> rustyline::Result<(usize, Vec<Pair>)> {
         let typed = line.get(..pos).unwrap_or(line);
-        let found = with_vocabulary(&self.vocabulary, |vocabulary| complete(typed, vocabulary));
+        let Some(found) = self.sources.complete(typed) else { return Ok((pos, Vec::new())) };
+        let found = pairs(typed, found);
         if found.1.len() > 1 {
             // The editor may list them where our open rows stand.
             self.listed.store(true, Ordering::Relaxed);
@@ -96,55 +74,23 @@ impl Completer for EditorHelper {
     }
 }
 
-/// Candidates for what was typed, and where they begin.
-fn complete(typed: &str, vocabulary: &Vocabulary) -> (usize, Vec<Pair>) {
-    let Some(command) = typed.strip_prefix('/') else { return choices(typed, vocabulary) };
-    let Some((name, argument)) = command.split_once(' ') else {
-        let names = slash::offered(Surface::Chat).flat_map(|entry| entry.names);
-        let fits = names.filter(|name| name.starts_with(command));
-        return (0, fits.map(|name| pair(&format!("/{name}"), &format!("/{name} "))).collect());
+/// Candidates as the editor takes them. It writes what all of them begin with and lists them.
+fn pairs(typed: &str, found: Completion) -> (usize, Vec<Pair>) {
+    let Completion { start, mut candidates, .. } = found;
+    let word = typed.get(start..).unwrap_or_default();
+    if candidates.iter().any(|candidate| candidate.begins) {
+        candidates.retain(|candidate| candidate.begins);
+    }
+    let is_only = candidates.len() == 1;
+    let pair = |candidate: Candidate| {
+        let Candidate { text, label, about, begins, completes: _ } = candidate;
+        let display =
+            if about.is_empty() { label } else { format!("{label}  {}", one_line(&about, ABOUT)) };
+        // What several begin with would take the place of the word by which they were found.
+        let replacement = if begins || is_only { text } else { word.to_owned() };
+        Pair { display, replacement }
     };
-    let start = typed.len() - argument.len();
-    let begins = |text: &str| {
-        text.get(..argument.len()).is_some_and(|head| head.eq_ignore_ascii_case(argument))
-    };
-    let described = |known: &[(String, String)]| {
-        let fits = known.iter().filter(|(id, _)| begins(id));
-        fits.map(|(id, about)| pair(&format!("{id}  {}", one_line(about, 40)), id)).collect()
-    };
-    let plain = |known: &[String]| {
-        let fits = known.iter().filter(|word| begins(word));
-        fits.map(|word| pair(&one_line(word, 60), &one_line(word, 200))).collect()
-    };
-    let completes = slash::find(name).map_or(Completes::Nothing, |entry| entry.completes);
-    let candidates: Vec<Pair> = match completes {
-        Completes::Nothing | Completes::Themes => Vec::new(),
-        Completes::Sessions => described(&vocabulary.sessions),
-        Completes::Models => plain(&vocabulary.models),
-        Completes::Efforts => plain(&value_names::<EffortArg>()),
-        Completes::Modes => plain(&value_names::<ModeArg>()),
-        Completes::Works => plain(&value_names::<WorkArg>()),
-        Completes::OnOff => plain(&["on".to_owned(), "off".to_owned()]),
-        Completes::Queue => described(&vocabulary.queue),
-        Completes::Tools => described(&vocabulary.tools),
-        Completes::Choices => plain(&vocabulary.choices),
-    };
-    (start, candidates)
-}
-
-/// The values that can be asked for.
-fn value_names<V: ValueEnum>() -> Vec<String> {
-    let values = V::value_variants().iter().filter_map(V::to_possible_value);
-    values.map(|value| value.get_name().to_owned()).collect()
-}
-
-fn choices(typed: &str, vocabulary: &Vocabulary) -> (usize, Vec<Pair>) {
-    let fits = vocabulary.choices.iter().filter(|choice| choice.starts_with(typed));
-    (0, fits.map(|choice| pair(&one_line(choice, 60), &one_line(choice, 200))).collect())
-}
-
-fn pair(display: &str, replacement: &str) -> Pair {
-    Pair { display: display.to_owned(), replacement: replacement.to_owned() }
+    (start, candidates.into_iter().map(pair).collect())
 }
 
 impl Hinter for EditorHelper {
@@ -225,43 +171,47 @@ pub(super) fn joined(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use agentd_shared::input::completion::{self, Vocabulary};
+
     use super::*;
 
-    fn vocabulary() -> Vocabulary {
-        Vocabulary {
-            sessions: vec![
-                ("01JZA".into(), "tax \u{1b}[2J".into()),
-                ("01KB".into(), "trip".into()),
-            ],
-            models: vec!["small".into(), "large".into()],
-            queue: vec![("01Q".into(), "later".into())],
+    fn completed(typed: &str) -> (usize, Vec<(String, String)>) {
+        let pair = |word: &str, about: &str| (word.to_owned(), about.to_owned());
+        let known = Vocabulary {
+            sessions: vec![pair("01JZA", "tax \u{1b}[2J"), pair("01KB", "trip")],
+            files: vec!["src/state/a.rs".into(), "src/state/b.rs".into(), "src/main.rs".into()],
             choices: vec!["continue".into(), "stop".into()],
-            tools: vec![("grep_files".into(), "Searches.".into())],
-        }
+            ..Vocabulary::default()
+        };
+        let found = completion::complete(typed, true, Surface::Chat, &known).unwrap();
+        let (start, pairs) = pairs(typed, found);
+        (start, pairs.into_iter().map(|pair| (pair.display, pair.replacement)).collect())
     }
 
     #[test]
-    fn commands_and_their_arguments_are_completed() {
+    fn what_begins_with_the_word_is_written_and_what_only_has_it_is_listed() {
         let check = |typed: &str, start: usize, expect: &[&str]| {
-            let (at, pairs) = complete(typed, &vocabulary());
-            let got: Vec<&str> = pairs.iter().map(|pair| pair.replacement.as_str()).collect();
+            let (at, pairs) = completed(typed);
+            let got: Vec<&str> = pairs.iter().map(|(_, text)| text.as_str()).collect();
             assert_eq!((at, got.as_slice()), (start, expect), "{typed:?}");
         };
-        check("/he", 0, &["/help "]);
-        check("/st", 0, &["/status ", "/stats ", "/steer ", "/stop "]);
+        check("/he", 0, &["/help"]);
+        check("/st", 0, &["/status", "/stats", "/steer ", "/stop"]);
         check("/switch 01jz", 8, &["01JZA"]);
         check("/switch ", 8, &["01JZA", "01KB"]);
-        check("/model s", 7, &["small"]);
-        check("/effort m", 8, &["minimal", "medium", "max"]);
-        check("/reasoning o", 11, &["on", "off"]);
-        check("/withdraw ", 10, &["01Q"]);
-        check("/tools gr", 7, &["grep_files"]);
-        check("/und", 0, &["/undo "]);
-        check("/title x", 7, &[]);
+        check("/switch trip", 8, &["01KB"]);
         check("con", 0, &["continue"]);
-        check("/switch 世", 8, &[]);
-        let (_, pairs) = complete("/switch 01J", &vocabulary());
-        assert_eq!(pairs[0].display, "01JZA  tax \\u{1b}[2J");
+        check("see @src/state", 4, &["@src/state/a.rs ", "@src/state/b.rs "]);
+        check("see @state", 4, &["@state", "@state"]);
+        check("see @main", 4, &["@src/main.rs "]);
+    }
+
+    #[test]
+    fn what_is_listed_says_what_it_is_and_is_inert() {
+        let (_, pairs) = completed("/switch 01J");
+        assert_eq!(pairs[0].0, "01JZA  tax \\u{1b}[2J");
+        let (_, pairs) = completed("/titl");
+        assert_eq!(pairs[0].0, "/title [TEXT]  show or set the title");
     }
 
     #[test]

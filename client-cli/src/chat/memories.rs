@@ -2,6 +2,7 @@
 
 use agentd_proto::v1;
 use agentd_shared::format::Tone;
+use agentd_shared::format::memory::{NOTHING, more, short};
 
 use super::conversation::Conversation;
 use crate::command::memory;
@@ -29,7 +30,7 @@ impl Conversation<'_> {
         let (waiting, all_waiting) =
             memory::fetch(&self.client, filter(v1::MemoryStatus::Quarantined), SHOWN).await?;
         if holding.is_empty() && waiting.is_empty() {
-            self.view.aside(Tone::Dim, "nothing such is remembered");
+            self.view.aside(Tone::Dim, NOTHING);
             return Ok(());
         }
         let width = self.view.canvas.look().width.saturating_sub(OTHERS).max(LEAST_TEXT);
@@ -38,7 +39,7 @@ impl Conversation<'_> {
             self.more(holding.len(), all);
         }
         if let Some(id) = waiting.first().and_then(|found| found.memory.as_ref()) {
-            let id = memory::short(&id.memory_id).to_owned();
+            let id = short(&id.memory_id).to_owned();
             let text = format!("these wait until you say `agentctl memory confirm {id}`:");
             self.view.aside(Tone::Warn, &text);
             self.say(memory::list_table(&waiting, width));
@@ -48,8 +49,7 @@ impl Conversation<'_> {
     }
 
     fn more(&mut self, shown: usize, all: u32) {
-        if u32::try_from(shown).is_ok_and(|shown| shown < all) {
-            let text = format!("{shown} of {all}; `agentctl memory list` shows all");
+        if let Some(text) = more(shown, all) {
             self.view.aside(Tone::Dim, &text);
         }
     }

@@ -7,24 +7,10 @@ use agentd_shared::{EffortArg, Wishes, which};
 use clap::ValueEnum as _;
 
 use super::conversation::Conversation;
-use super::editor_helper::with_vocabulary;
 use crate::command::models;
 use crate::exit::{Exit, Failure};
 
 impl Conversation<'_> {
-    /// Learns the names that can be completed. Only completion suffers when it fails.
-    pub(super) async fn learn_models(&mut self) {
-        if let Ok(list) = models::fetch(&self.client).await {
-            self.keep_names(&list);
-        }
-    }
-
-    fn keep_names(&self, list: &v1::ListModelsResponse) {
-        let offered = list.models.iter().filter(|model| model.available);
-        let names = offered.map(|model| model.name.clone()).chain(["default".to_owned()]).collect();
-        with_vocabulary(&self.vocabulary, |vocabulary| vocabulary.models = names);
-    }
-
     pub(super) async fn show_models(&mut self) -> Result<(), Failure> {
         let list = models::fetch(&self.client).await?;
         let session = self.session().await?;
@@ -36,7 +22,6 @@ impl Conversation<'_> {
         let offered = list.models.iter().filter(|model| model.available);
         lines.extend(offered.map(|model| format!("  {}", model.name)));
         lines.push("`agentctl models` shows what they can do".to_owned());
-        self.keep_names(&list);
         self.say(lines);
         Ok(())
     }

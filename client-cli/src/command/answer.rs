@@ -2,6 +2,7 @@
 
 use agentd_proto::v1;
 use agentd_shared::ids;
+use agentd_shared::input::pick;
 use agentd_shared::text::one_line;
 use clap::Args;
 
@@ -76,14 +77,7 @@ fn show(question: &v1::QuestionAsked, json: bool, app: &App) -> Result<Exit, Fai
 
 /// What was meant: the number of a choice, unless that is one itself, or the words as they are.
 fn choice(question: &v1::QuestionAsked, said: &str) -> String {
-    let choices = &question.choices;
-    if choices.iter().any(|choice| choice == said) {
-        return said.to_owned();
-    }
-    let number = said.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-    let numbered = number.and_then(|index| choices.get(index));
-    let same = || choices.iter().find(|choice| choice.eq_ignore_ascii_case(said));
-    numbered.or_else(same).map_or_else(|| said.to_owned(), Clone::clone)
+    pick::choice(&question.choices, said).unwrap_or_else(|| said.to_owned())
 }
 
 #[cfg(test)]

@@ -26,7 +26,6 @@ use crate::cli::JsonArgs;
 use crate::exit::{Exit, Failure};
 
 pub(crate) use list::{fetch, scopes_of, table as list_table};
-pub(crate) use table::short;
 
 /// Commands about memories.
 #[derive(Debug, Subcommand)]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use agentd_proto::v1;
 use agentd_proto::v1::sandbox_service_client::SandboxServiceClient;
-use agentd_shared::format::{Role, Row};
+use agentd_shared::format::{Role, Row, daemon};
 use agentd_shared::with_deadline;
 use clap::{Args, Subcommand, ValueEnum};
 
@@ -117,28 +117,10 @@ fn look(app: &App) -> Look {
     Look { width: width.unwrap_or(usize::MAX), colored: app.output.colored() }
 }
 
-/// The sandbox in one line: what shuts commands in, and why. It holds foreign text.
-pub(crate) fn summary(sandbox: &v1::SandboxStatus) -> String {
-    let v1::SandboxStatus { state: _, backend, reason, limits: _ } = sandbox;
-    match sandbox.state() {
-        v1::SandboxState::InForce => format!("{backend} ({reason})"),
-        v1::SandboxState::Open => format!("NONE: nothing shuts commands in ({reason})"),
-        v1::SandboxState::Refused => format!("no commands are run: {reason}"),
-        v1::SandboxState::Unknown | v1::SandboxState::Absent | v1::SandboxState::Unspecified => {
-            reason.clone()
-        }
-    }
-}
-
 fn status_rows(sandbox: &v1::SandboxStatus, look: Look) -> Vec<String> {
-    let role = match sandbox.state() {
-        v1::SandboxState::Open | v1::SandboxState::Refused => Role::Warn,
-        v1::SandboxState::InForce
-        | v1::SandboxState::Unknown
-        | v1::SandboxState::Absent
-        | v1::SandboxState::Unspecified => Role::Plain,
-    };
-    let mut rows = prefixed_rows(&summary(sandbox), role, "sandbox   ", look);
+    let fact = daemon::sandbox(sandbox);
+    let label = fact.padded_label(daemon::LABEL_WIDTH);
+    let mut rows = prefixed_rows(&fact.text, fact.role, label.as_str(), look);
     if !sandbox.limits.is_empty() {
         rows.extend(prefixed_rows(&sandbox.limits, Role::Plain, "limits    ", look));
     }
@@ -290,6 +272,6 @@ mod tests {
             reason: "sandbox.backend asks for it".into(),
             limits: String::new(),
         };
-        assert!(summary(&sandbox).starts_with("NONE: nothing shuts commands in"));
+        assert!(daemon::sandbox(&sandbox).text.starts_with("NONE: nothing shuts commands in"));
     }
 }

@@ -1,6 +1,7 @@
 //! `agentctl tail`: the newest events of a session, one a line, and those that follow.
 
 use agentd_proto::v1;
+use agentd_shared::format::trace;
 use agentd_shared::{AttachEvent, AttachPosition, Client, ids};
 use clap::Args;
 use jiff::Timestamp;
@@ -9,7 +10,6 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::app::{App, rpc_failure};
 use crate::chat::terminal::Size;
-use crate::chat::traced;
 use crate::exit::{Exit, Failure};
 use crate::json::EventView;
 use crate::signals::Signals;
@@ -126,7 +126,7 @@ fn line(event: &v1::Event, width: usize) -> String {
         Ok(at) => at.to_zoned_datetime(TimeZone::system()).strftime("%m-%d %H:%M:%S").to_string(),
         Err(_out_of_range) => event.at_ms.to_string(),
     };
-    let event = traced::line(event, width.saturating_sub(at.width() + 1));
+    let event = trace::line(event, width.saturating_sub(at.width() + 1));
     format!("{at} {event}")
 }
 

@@ -3,8 +3,8 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use agentd_proto::v1;
-use agentd_shared::format::{Role, turn};
-use agentd_shared::text::{human_usd, one_line};
+use agentd_shared::format::{Role, usage};
+use agentd_shared::text::one_line;
 use agentd_shared::{Client, ids};
 use clap::{Args, ValueEnum};
 use unicode_width::UnicodeWidthStr as _;
@@ -92,12 +92,7 @@ pub(crate) async fn fetch(
 
 /// What was used today, in one line; none when a daemon of another release does not tell.
 pub(crate) async fn today_line(client: &Client) -> Option<String> {
-    let total = today_row(client).await?;
-    let requests = match total.requests {
-        1 => "1 request".to_owned(),
-        requests => format!("{requests} requests"),
-    };
-    Some(format!("{} ({requests}, {} tokens)", cost(&total), all_tokens(&total)))
+    today_row(client).await.as_ref().map(usage::line)
 }
 
 /// The sums of today; none when a daemon of another release does not tell.
@@ -139,17 +134,13 @@ pub(crate) fn lines(report: &v1::GetUsageResponse, by: UsageBy) -> Vec<String> {
         table.push(cells(total, "total"));
     }
     let mut lines = aligned(&table);
-    let exact = report.total.as_ref().and_then(|total| total.exact);
-    if exact.is_some_and(|exact| exact.prompt_tokens > 0) {
-        let (whole, tenth) = (report.cache_hit_permille / 10, report.cache_hit_permille % 10);
-        lines.push(format!("\n{whole}.{tenth} % of the prompt tokens came from providers' caches"));
-    }
-    let budgets: Vec<String> = report.budgets.iter().filter_map(budget).collect();
-    if budgets.is_empty() {
-        lines.push("\nno limits are set; [budget] in the configuration sets some".to_owned());
+    lines.extend(usage::cached(report).map(|cached| format!("\n{cached}")));
+    let limits = usage::limits(report);
+    if limits.is_empty() {
+        lines.push(format!("\n{}", usage::NO_LIMITS));
     } else {
         lines.push(String::new());
-        lines.extend(budgets);
+        lines.extend(limits.iter().map(|(name, limit)| format!("limit  {name:<12}  {limit}")));
     }
     lines
 }
@@ -164,27 +155,13 @@ fn cells(row: &v1::UsageRow, key: &str) -> [String; 9] {
         exact.cached_prompt_tokens.to_string(),
         exact.completion_tokens.to_string(),
         exact.reasoning_tokens.to_string(),
-        match tokens(&estimated) {
+        match estimated.prompt_tokens.saturating_add(estimated.completion_tokens) {
             0 => "0".to_owned(),
             tokens => format!("~{tokens}"),
         },
-        cost(row),
+        usage::cost(row),
         one_line(&row.title, TITLE_WIDTH),
     ]
-}
-
-fn tokens(usage: &v1::Usage) -> u64 {
-    usage.prompt_tokens.saturating_add(usage.completion_tokens)
-}
-
-fn all_tokens(row: &v1::UsageRow) -> u64 {
-    let [exact, estimated] = [row.exact, row.estimated].map(Option::unwrap_or_default);
-    tokens(&exact).saturating_add(tokens(&estimated))
-}
-
-/// A cost with its estimated part apart, and what is not in it.
-fn cost(row: &v1::UsageRow) -> String {
-    turn::cost(&row.cost.unwrap_or_default())
 }
 
 /// Numbers to the right, texts to the left.
@@ -206,37 +183,6 @@ fn aligned(table: &[[String; 9]]) -> Vec<String> {
         cells.join("  ").trim_end().to_owned()
     };
     table.iter().map(line).collect()
-}
-
-/// A limit; none when nothing is limited.
-fn budget(budget: &v1::BudgetStatus) -> Option<String> {
-    let name = match budget.scope() {
-        v1::BudgetScope::Unspecified => return None,
-        v1::BudgetScope::Turn => "each turn",
-        v1::BudgetScope::Session => "each session",
-        v1::BudgetScope::Day => "each day",
-        v1::BudgetScope::BackgroundDay => "background",
-    };
-    let is_of_day = matches!(budget.scope(), v1::BudgetScope::Day | v1::BudgetScope::BackgroundDay);
-    let part = |max: u64, used: u64, shown: fn(u64) -> String| {
-        if max == 0 {
-            return None;
-        }
-        if !is_of_day {
-            return Some(format!("at most {}", shown(max)));
-        }
-        let percent = u128::from(used) * 100 / u128::from(max);
-        Some(format!("{} of {} ({percent} %)", shown(used), shown(max)))
-    };
-    let count = |tokens: u64| format!("{tokens} tokens");
-    let parts: Vec<String> = [
-        part(budget.max_nano_usd, budget.used_nano_usd, human_usd),
-        part(budget.max_tokens, budget.used_tokens, count),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    (!parts.is_empty()).then(|| format!("limit  {name:<12}  {}", parts.join(", ")))
 }
 
 #[cfg(test)]
@@ -297,7 +243,7 @@ mod tests {
         72.9 % of the prompt tokens came from providers' caches
 
         limit  each turn     at most $5.00
-        limit  each day      $1.24 of $5.00 (24 %), 25000 tokens of 100000 tokens (25 %)
+        limit  each day      $1.24 of $5.00 (24 %), 25,000 tokens of 100,000 tokens (25 %)
         ");
     }
 

@@ -2,10 +2,10 @@
 
 use agentd_proto::v1;
 use agentd_shared::ids;
+use agentd_shared::input::pick;
 use clap::Args;
 
 use crate::app::{App, rpc_failure};
-use crate::chat::queue::pick_queued;
 use crate::command::sessions::show::fetch;
 use crate::exit::{Exit, Failure};
 use crate::json::WithdrawnView;
@@ -30,7 +30,7 @@ pub(super) async fn run(args: &WithdrawArgs, app: &App) -> Result<Exit, Failure>
     let session_id = ids::resolve(&client, &args.session).await?;
     let queue = fetch(&client, &session_id).await?.queue;
     let waiting: Vec<&str> = queue.iter().map(|message| message.item_id.as_str()).collect();
-    let Some(item_id) = pick_queued(&waiting, &args.message) else {
+    let Some(item_id) = pick::queued(&waiting, &args.message) else {
         let why = match waiting.len() {
             0 => "nothing waits in it".to_owned(),
             count => format!("{count} messages wait in it"),

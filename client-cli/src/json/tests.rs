@@ -1,4 +1,5 @@
 use agentd_proto::v1::event::Body;
+use agentd_shared::format::trace;
 
 use super::*;
 
@@ -101,6 +102,28 @@ fn events_keep_the_names_of_the_contract() {
         }),
         r#"{"seq":2,"at_ms":1700,"turn_id":"","kind":"session_renamed","body":{"title":"t","source":"first_message","by":null}}"#,
     );
+}
+
+#[test]
+fn a_trace_names_each_kind_as_programs_know_it() {
+    macro_rules! bodies {
+        ($($kind:ident)*) => { [$(Body::$kind(Default::default())),*] };
+    }
+    let bodies = bodies!(
+        SessionCreated SessionRenamed ModelChanged EffortChanged MessageAccepted MessageWithdrawn
+        MessagesDelivered MessageExpired TurnStarted TurnSuspended TurnResumed TurnCompleted
+        TurnFailed TurnInterrupted AssistantMessage AttemptRestarted ToolCallStarted
+        ToolCallFinished QuestionAsked QuestionAnswered UsageRecorded ContextTrimmed
+        ContextCompacted TurnsRecalled PinsChanged ProjectDocumentChanged Notice TodoListChanged
+        PlanChanged ApprovalRequested ApprovalResolved PermissionModeChanged WorkModeChanged
+        PermissionRuleRevoked MemoriesTold MemoriesExtracted Unknown ItemDelta Presence
+    );
+    for body in bodies {
+        let (kind, _) = trace::told(&body);
+        let event = v1::Event { body: Some(body), ..v1::Event::default() };
+        let view = serde_json::to_value(EventView::new(&event).unwrap()).unwrap();
+        assert_eq!(view["kind"], kind);
+    }
 }
 
 #[test]

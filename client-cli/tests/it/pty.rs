@@ -61,6 +61,28 @@ async fn keys_and_a_paste_of_several_lines_are_one_message() {
 }
 
 #[tokio::test]
+async fn tab_completes_what_the_daemon_and_the_workspace_have() {
+    let daemon = agentd().start().await;
+    std::fs::write(daemon.home().workspace().join("notes-of-may.txt"), "").unwrap();
+    let ann = chat(daemon.home(), &["--new"]).spawn();
+    ann.wait_screen("an editor", |screen| screen.modes().bracketed_paste).await;
+    for (typed, expect) in [
+        ("look at @not", "❯ look at @notes-of-may.txt"),
+        ("look at @may", "❯ look at @notes-of-may.txt"),
+        ("/tools write_f", "❯ /tools write_file"),
+        ("/model defau", "❯ /model default"),
+        ("/titl", "❯ /title"),
+    ] {
+        ann.send(&format!("{typed}\t"));
+        ann.wait_screen(expect, |screen| screen.contains(expect)).await;
+        ann.send("\x15");
+        ann.wait_screen("an empty line", |screen| !screen.contains(expect)).await;
+    }
+    leave(&ann).await;
+    daemon.terminate().await;
+}
+
+#[tokio::test]
 async fn any_size_is_borne_while_an_answer_streams() {
     let llm = LlmServer::start().await;
     let daemon = agentd().llm(&llm).start().await;

@@ -155,7 +155,7 @@ fn a_small_window_shows_the_end() {
     "  │ three                               "
     "  │ four                                "
     "  │ five                                "
-    "✗ the model is away                     "
+    "✗ the turn failed: the model is away    "
     "  hint: try later                       "
     "###);
 }
@@ -185,7 +185,7 @@ fn a_usual_window_shows_every_kind_and_nothing_steers_the_terminal() {
     "  │ three                                                                       "
     "  │ four                                                                        "
     "  │ five                                                                        "
-    "✗ the model is away                                                             "
+    "✗ the turn failed: the model is away                                            "
     "  hint: try later                                                               "
     "###);
 }
@@ -221,7 +221,7 @@ fn a_wide_window_shows_what_is_open() {
     "  │ three                                                                                                                                                                                               "
     "  │ four                                                                                                                                                                                                "
     "  │ five                                                                                                                                                                                                "
-    "✗ the model is away                                                                                                                                                                                     "
+    "✗ the turn failed: the model is away                                                                                                                                                                    "
     "  hint: try later
     "###);
 }

@@ -127,7 +127,10 @@ impl State {
         self.composer.switch(self.open.as_ref().map(|open| open.session_id.as_str()), session_id);
         let left = self.open.replace(Box::new(opened));
         (self.asks, self.popup) = (Asks::default(), None);
+        // Those of another workspace.
         self.vocabulary.files.clear();
+        self.vocabulary.memories.clear();
+        self.memories_asked = false;
         let mut effects: Vec<Effect> =
             left.iter().flat_map(|left| left.streams()).map(Effect::Detach).collect();
         effects.push(Effect::Attach { stream, session_id: session_id.to_owned(), position });

@@ -9,7 +9,6 @@ use crossterm::event::KeyEvent;
 
 pub use asks::{Ask, Asks, Held, TypedAnswer};
 pub use line_input::LineInput;
-pub(super) use picker::fit;
 pub use picker::{Item, Picker, Picks};
 pub use text::{Body, TextLine, TextOverlay, Wanted};
 

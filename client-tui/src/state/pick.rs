@@ -1,10 +1,9 @@
 //! Lists to choose from, and what follows from a choice.
 
 use agentd_proto::v1;
-use agentd_shared::format::names::{EFFORTS, PERMISSION_MODES, WORK_MODES};
+use agentd_shared::format::names::{EFFORTS, PERMISSION_MODES, WORK_MODES, names_of};
 use agentd_shared::text::one_line;
 
-use super::completion::names_of;
 use super::overlay::{Item, Overlay, Picker, Picks};
 use super::{Effect, State, Tone, models};
 use crate::conn::Command;

@@ -5,5 +5,5 @@ mod session;
 mod system;
 
 pub(super) use context::{context, expanded, pins, summary};
-pub(super) use session::{plan, queue, stats, todo, trace};
-pub(super) use system::{memories, status, tool, tools, usage};
+pub(super) use session::{plan, queue, stats, todo, traced};
+pub(super) use system::{memories, status, tool, tools, used};

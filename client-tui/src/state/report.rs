@@ -1,6 +1,7 @@
 //! What the daemon brings.
 
 use agentd_proto::v1;
+use agentd_shared::input::completion::Source;
 use agentd_shared::text::one_line;
 use agentd_shared::transcript::TurnState;
 use agentd_shared::{AttachEvent, AttachPosition, Change, Transcript, WatchEvent};
@@ -100,6 +101,7 @@ impl State {
             Reply::Models(models) => {
                 self.models = Some(models);
                 self.fill_models();
+                self.learned(Source::Models);
             }
             Reply::Interrupted(false) => self.notices.say(Tone::Info, "no turn runs"),
             Reply::Created(session) => {
@@ -155,6 +157,7 @@ impl State {
                 self.fill(&[Wanted::Tools], |_| Body::Lines(replies::tools(tools)));
                 let names = tools.iter().map(|it| (it.name.clone(), it.description.clone()));
                 self.vocabulary.tools = names.collect();
+                self.learned(Source::Tools);
                 return self.on_pane_reply(&reply);
             }
             Reply::MemoryStats(ref stats) => {
@@ -167,10 +170,12 @@ impl State {
                 self.fill(&[Wanted::Memories], |_| {
                     Body::Lines(replies::memories(&found.memories, found.total))
                 });
+                self.learn_memories(found);
+                self.learned(Source::Memories);
                 return self.on_pane_reply(&reply);
             }
             Reply::Usage(ref usage) => {
-                self.fill(&[Wanted::Usage], |_| Body::Lines(replies::usage(usage)));
+                self.fill(&[Wanted::Usage], |_| Body::Lines(replies::used(usage)));
                 return self.on_pane_reply(&reply);
             }
             Reply::Found { ref found, .. } if self.waits_for_found() => self.found(found),
@@ -204,7 +209,7 @@ impl State {
                 self.notices.say(Tone::Info, &text);
             }
             Reply::Events(events) => {
-                self.fill(&[Wanted::Trace], |_| Body::Lines(replies::trace(&events)));
+                self.fill(&[Wanted::Trace], |_| Body::Lines(replies::traced(&events)));
             }
             Reply::Exported(file) => {
                 let file = std::path::absolute(&file).unwrap_or(file);

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use agentd_proto::v1;
 use agentd_proto::v1::list_changes_request::Place;
+use agentd_shared::input::pick;
 use agentd_shared::input::slash::{self, Line, SlashCommand, Surface};
 use agentd_shared::text::one_line;
 
@@ -72,7 +73,7 @@ impl State {
             let turn = open.transcript.open_turn();
             let takes_text =
                 question.free_text && turn.is_some_and(|turn| turn.turn_id == question.turn_id);
-            let choice = choice(&question.choices, text);
+            let choice = pick::choice(&question.choices, text);
             if let Some(choice) = choice.or_else(|| takes_text.then(|| text.to_owned())) {
                 let id = question.question_id.clone();
                 let mut effects = self.typed_is_done();
@@ -199,23 +200,7 @@ impl State {
                 self.ask_for("usage in 30 days", Wanted::Usage, Command::GetUsage(request))
             }
             SlashCommand::Memories => {
-                let (active, waiting) =
-                    (v1::MemoryStatus::Active.into(), v1::MemoryStatus::Quarantined.into());
-                // Those that are told here: everywhere, and in this workspace.
-                let here = v1::memory_scope::Scope::Workspace(self.workspace());
-                let here = v1::MemoryScope { scope: Some(here) };
-                let filter = v1::MemoryFilter {
-                    text: argument.to_owned(),
-                    scopes: vec![v1::MemoryScope::default(), here],
-                    statuses: vec![active, waiting],
-                    ..Default::default()
-                };
-                let request = v1::ListMemoriesRequest {
-                    filter: Some(filter),
-                    page_size: REMEMBERED,
-                    ..Default::default()
-                };
-                self.ask_for("memories", Wanted::Memories, Command::ListMemories(request))
+                self.ask_for("memories", Wanted::Memories, self.memories_here(argument))
             }
             SlashCommand::Context => self.ask_for("context", Wanted::Context, context()),
             SlashCommand::Pins => self.ask_for("pinned", Wanted::Pins, context()),
@@ -318,6 +303,24 @@ impl State {
         known.unwrap_or(&self.settings.workspace).to_owned()
     }
 
+    /// Asks for the memories that are told here, everywhere and in this workspace, with some words.
+    pub(super) fn memories_here(&self, words: &str) -> Command {
+        let here = v1::memory_scope::Scope::Workspace(self.workspace());
+        let here = v1::MemoryScope { scope: Some(here) };
+        let (active, waiting) = (v1::MemoryStatus::Active, v1::MemoryStatus::Quarantined);
+        let filter = v1::MemoryFilter {
+            text: words.to_owned(),
+            scopes: vec![v1::MemoryScope::default(), here],
+            statuses: vec![active.into(), waiting.into()],
+            ..Default::default()
+        };
+        Command::ListMemories(v1::ListMemoriesRequest {
+            filter: Some(filter),
+            page_size: REMEMBERED,
+            ..Default::default()
+        })
+    }
+
     /// Opens a text that a reply will fill.
     fn ask_for(&mut self, title: &str, wanted: Wanted, command: Command) -> Vec<Effect> {
         let title = one_line(title, 60);
@@ -389,14 +392,7 @@ impl State {
         let Some(open) = &self.open else { return Vec::new() };
         let waiting: Vec<&str> =
             open.transcript.queue().map(|message| message.item_id.as_str()).collect();
-        let found = match argument {
-            "" => waiting.last().copied(),
-            _ => match argument.trim_start_matches('#').parse::<usize>() {
-                Ok(number) => number.checked_sub(1).and_then(|at| waiting.get(at).copied()),
-                Err(_) => waiting.iter().find(|id| id.starts_with(argument)).copied(),
-            },
-        };
-        let Some(item_id) = found else {
+        let Some(item_id) = pick::queued(&waiting, argument) else {
             self.notices.say(Tone::Warn, "no such message waits; /queue shows them");
             return Vec::new();
         };
@@ -414,7 +410,7 @@ impl State {
             self.notices.say(Tone::Info, "no question is open");
             return Vec::new();
         };
-        let answer = choice(&question.choices, argument);
+        let answer = pick::choice(&question.choices, argument);
         let answer = answer.unwrap_or_else(|| argument.to_owned());
         let id = question.question_id.clone();
         self.answer_question(&id, &answer)
@@ -464,12 +460,4 @@ fn numbered(argument: &str) -> (Option<usize>, &str) {
         Ok(number) => (Some(number), rest.trim()),
         Err(_) => (None, argument),
     }
-}
-
-/// The choice that a text names, by itself or by its number.
-pub(super) fn choice(choices: &[String], text: &str) -> Option<String> {
-    let text = text.trim();
-    let by_number = text.parse::<usize>().ok().and_then(|it| choices.get(it.checked_sub(1)?));
-    let by_name = choices.iter().find(|choice| choice.eq_ignore_ascii_case(text));
-    by_name.or(by_number).cloned()
 }

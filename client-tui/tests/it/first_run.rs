@@ -119,9 +119,7 @@ async fn a_key_is_hidden_after_a_stop_too() {
     shell.send("\x1a");
     shell.wait_shell().await;
     shell.send("stty echo; fg\r");
-    shell
-        .wait_until("the question again", |text| text.matches("Paste the key").count() == 2)
-        .await;
+    shell.wait_until("the question again", |text| text.matches("Paste the key").count() == 2).await;
     shell.send("sk-ant-no key at all\r");
     shell.wait_for("that is no key").await;
     assert!(!shell.text().contains("sk-ant"), "{}", shell.text());

@@ -39,6 +39,11 @@ pub fn name_of<T: Copy + PartialEq>(table: &[(&'static str, T)], value: T) -> &'
     table.iter().find(|(_, known)| *known == value).map_or("", |(name, _)| name)
 }
 
+/// The names that one of these tables holds.
+pub fn names_of<T>(table: &[(&'static str, T)]) -> Vec<&'static str> {
+    table.iter().map(|(name, _)| *name).collect()
+}
+
 /// What a call of a tool may do, in a word or two.
 pub fn tool_effect(effect: v1::ToolEffect) -> &'static str {
     match effect {
@@ -65,6 +70,21 @@ pub fn work_mode(mode: v1::WorkMode) -> String {
 /// A level of effort, such as `high`.
 pub fn effort(effort: v1::Effort) -> String {
     written(effort.as_str_name(), "EFFORT_")
+}
+
+/// How important a memory is, such as `high`.
+pub fn memory_priority(priority: v1::MemoryPriority) -> String {
+    written(priority.as_str_name(), "MEMORY_PRIORITY_")
+}
+
+/// What kind a memory is of, such as `preference`.
+pub fn memory_category(category: v1::MemoryCategory) -> String {
+    written(category.as_str_name(), "MEMORY_CATEGORY_")
+}
+
+/// What has become of a memory, such as `quarantined`.
+pub fn memory_status(status: v1::MemoryStatus) -> String {
+    written(status.as_str_name(), "MEMORY_STATUS_")
 }
 
 fn written(name: &str, prefix: &str) -> String {

@@ -2,6 +2,7 @@
 
 use agentd_proto::v1;
 
+use super::Role;
 use super::notes::DETAIL_WIDTH;
 use crate::text::one_line;
 
@@ -10,9 +11,14 @@ const REASON_WIDTH: usize = 60;
 
 /// The plan, a line for each step.
 pub fn plan(plan: &v1::Plan) -> String {
+    joined(&plan_lines(plan))
+}
+
+/// The same, with what each line is. All are inert.
+pub fn plan_lines(plan: &v1::Plan) -> Vec<(Role, String)> {
     let v1::Plan { goal, steps, replans, replans_limit, revision: _ } = plan;
     if steps.is_empty() {
-        return "◆ there is no plan".to_owned();
+        return vec![(Role::Dim, "◆ there is no plan".to_owned())];
     }
     let is_done = |step: &&v1::PlanStep| step.status() == v1::PlanStepStatus::Done;
     let done = steps.iter().filter(is_done).count();
@@ -22,45 +28,51 @@ pub fn plan(plan: &v1::Plan) -> String {
     };
     let heading =
         format!("◆ plan: {}: {done} of {} done{anew}", one_line(goal, DETAIL_WIDTH), steps.len());
-    std::iter::once(heading).chain(steps.iter().map(step)).collect::<Vec<_>>().join("\n")
+    std::iter::once((Role::Heading, heading)).chain(steps.iter().map(step)).collect()
 }
 
-fn step(step: &v1::PlanStep) -> String {
+fn joined(lines: &[(Role, String)]) -> String {
+    lines.iter().map(|(_, line)| line.as_str()).collect::<Vec<_>>().join("\n")
+}
+
+fn step(step: &v1::PlanStep) -> (Role, String) {
     let proof = step.proof.clone().unwrap_or_default();
     let verify = step.verify.clone().unwrap_or_default();
     let wanted = match verify.text.as_str() {
         "" => verify.tool.clone(),
         text => format!("{} {text}", verify.tool),
     };
-    let (mark, more) = match step.status() {
-        v1::PlanStepStatus::Done => ('✓', format!("{}: {}", proof.tool, proof.summary)),
-        v1::PlanStepStatus::Running => ('▸', format!("to be proven by {wanted}")),
-        v1::PlanStepStatus::Failed => ('✗', step.note.clone()),
-        v1::PlanStepStatus::Interrupted => ('‖', "interrupted".to_owned()),
+    let (role, mark, more) = match step.status() {
+        v1::PlanStepStatus::Done => (Role::Good, '✓', format!("{}: {}", proof.tool, proof.summary)),
+        v1::PlanStepStatus::Running => (Role::Accent, '▸', format!("to be proven by {wanted}")),
+        v1::PlanStepStatus::Failed => (Role::Error, '✗', step.note.clone()),
+        v1::PlanStepStatus::Interrupted => (Role::Warn, '‖', "interrupted".to_owned()),
         v1::PlanStepStatus::Pending | v1::PlanStepStatus::Unspecified
             if step.waits_for.is_empty() =>
         {
-            ('·', String::new())
+            (Role::Plain, '·', String::new())
         }
         v1::PlanStepStatus::Pending | v1::PlanStepStatus::Unspecified => {
-            ('·', format!("after {}", step.waits_for.join(", ")))
+            (Role::Plain, '·', format!("after {}", step.waits_for.join(", ")))
         }
     };
     let more = match one_line(&more, REASON_WIDTH) {
         more if more.is_empty() => more,
         more => format!(" ({more})"),
     };
-    format!(
-        "  {mark} {}: {}{more}",
-        one_line(&step.id, 32),
-        one_line(&step.objective, DETAIL_WIDTH)
-    )
+    let (id, objective) = (one_line(&step.id, 32), one_line(&step.objective, DETAIL_WIDTH));
+    (role, format!("  {mark} {id}: {objective}{more}"))
 }
 
 /// What the session has set out to do, a line for each step.
 pub fn todo(list: &v1::TodoList) -> String {
+    joined(&todo_lines(list))
+}
+
+/// The same, with what each line is. All are inert.
+pub fn todo_lines(list: &v1::TodoList) -> Vec<(Role, String)> {
     if list.items.is_empty() {
-        return "◆ nothing is left on the list".to_owned();
+        return vec![(Role::Dim, "◆ nothing is left on the list".to_owned())];
     }
     let completed =
         list.items.iter().filter(|item| item.status() == v1::TodoStatus::Completed).count();
@@ -68,14 +80,14 @@ pub fn todo(list: &v1::TodoList) -> String {
     let title = if title.is_empty() { "to do" } else { &title };
     let heading = format!("◆ {title}: {completed} of {} done", list.items.len());
     let step = |item: &v1::TodoItem| {
-        let mark = match item.status() {
-            v1::TodoStatus::Completed => '✓',
-            v1::TodoStatus::Running => '▸',
-            v1::TodoStatus::Pending | v1::TodoStatus::Unspecified => '·',
+        let (role, mark) = match item.status() {
+            v1::TodoStatus::Completed => (Role::Dim, '✓'),
+            v1::TodoStatus::Running => (Role::Accent, '▸'),
+            v1::TodoStatus::Pending | v1::TodoStatus::Unspecified => (Role::Plain, '·'),
         };
-        format!("  {mark} {}", one_line(&item.label, DETAIL_WIDTH))
+        (role, format!("  {mark} {}", one_line(&item.label, DETAIL_WIDTH)))
     };
-    std::iter::once(heading).chain(list.items.iter().map(step)).collect::<Vec<_>>().join("\n")
+    std::iter::once((Role::Heading, heading)).chain(list.items.iter().map(step)).collect()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use agentd_proto::v1;
 use super::names;
 use super::notes::{Line, NAME_WIDTH, Tone, by, line};
 use crate::client_ids::now_ms;
-use crate::text::{human_duration, human_usd, one_line};
+use crate::text::{grouped, human_duration, human_usd, one_line};
 use crate::transcript::{TurnMarker, TurnState};
 
 /// What is said of a waiting message beside its text: its priority unless it is the usual one, and
@@ -78,7 +78,7 @@ fn footer(end: v1::TurnEnd, usage: v1::Usage, elapsed_ms: u64, turn: &TurnMarker
     let took = human_duration(Duration::from_millis(elapsed_ms));
     let about = if usage.estimated { "~" } else { "" };
     let tokens = usage.prompt_tokens.saturating_add(usage.completion_tokens);
-    let mut text = format!("└ {took} · {about}{tokens} tokens");
+    let mut text = format!("└ {took} · {about}{} tokens", grouped(tokens));
     if turn.cost.nano_usd > 0 {
         text.push_str(" · ");
         text.push_str(&cost(&turn.cost));

@@ -148,6 +148,8 @@ pub enum Completes {
     Choices,
     /// Names of tools.
     Tools,
+    /// Beginnings of memories.
+    Memories,
     /// Names of themes.
     Themes,
 }
@@ -284,7 +286,7 @@ pub const TABLE: &[Entry] = &[
         &["memories", "memory"],
         "[WORDS]",
         "what is remembered and told in this session",
-        Completes::Nothing,
+        Completes::Memories,
     ),
     entry(
         SlashCommand::Context,

@@ -10,9 +10,7 @@ use std::pin::{Pin, pin};
 use agentd_proto::v1;
 
 use super::typed::{Echo, Typed, line};
-use super::{
-    FirstChoice, LocalServer, SaveError, Service, TryError, is_first_run, local_servers,
-};
+use super::{FirstChoice, LocalServer, SaveError, Service, TryError, is_first_run, local_servers};
 use crate::client::Client;
 use crate::connector::Connector;
 use crate::error_kind::ErrorKind;
@@ -118,14 +116,20 @@ pub async fn offer<S>(
     }
     let mut stopped = pin!(stopped);
     let mut asking = Asking { paths: connector.paths(), client, voice, stopped: stopped.as_mut() };
-    asking.say("No model is configured, and none was found. Looking for servers on this machine ...")?;
+    asking
+        .say("No model is configured, and none was found. Looking for servers on this machine ...")
+        .map_err(OfferError::Show)?;
     let servers = tokio::select! {
         servers = local_servers() => servers,
         stop = asking.stopped.as_mut() => return Ok(Offered::Left(Some(stop))),
     };
     match asking.run(&servers).await {
         Ok(()) => Ok(Offered::GoOn),
-        Err(Unanswered::Left(stop)) => Ok(Offered::Left(stop)),
+        Err(Unanswered::Left(stop)) => {
+            // Whatever comes next is not to stand behind the question.
+            voice.note("");
+            Ok(Offered::Left(stop))
+        }
         Err(Unanswered::Failed(error)) => Err(error),
     }
 }
@@ -153,6 +157,12 @@ impl<S> From<OfferError> for Unanswered<S> {
     }
 }
 
+impl<S> From<io::Error> for Unanswered<S> {
+    fn from(error: io::Error) -> Self {
+        Self::Failed(OfferError::Show(error))
+    }
+}
+
 struct Asking<'a, V, F> {
     paths: &'a Paths,
     client: &'a Client,
@@ -162,8 +172,8 @@ struct Asking<'a, V, F> {
 }
 
 impl<V: Voice, S, F: Future<Output = S>> Asking<'_, V, F> {
-    fn say(&self, text: &str) -> Result<(), OfferError> {
-        self.voice.line(text).map_err(OfferError::Show)
+    fn say(&self, text: &str) -> io::Result<()> {
+        self.voice.line(text)
     }
 
     /// Asks until something is in force.

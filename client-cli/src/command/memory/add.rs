@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use agentd_proto::v1;
 use agentd_proto::v1::memory_scope::Scope;
 use agentd_shared::directory;
+use agentd_shared::format::memory::short;
 use clap::Args;
 
-use super::table::{line, short};
+use super::table::line;
 use super::{CategoryArg, PriorityArg, when};
 use crate::app::{App, rpc_failure};
 use crate::exit::{Exit, Failure};

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use agentd_proto::v1;
+use agentd_shared::format::memory::short;
 use agentd_shared::text::one_line;
 use agentd_shared::with_deadline;
 use clap::Args;
 
-use super::table::{columns, short};
+use super::table::columns;
 use crate::app::{App, rpc_failure};
 use crate::exit::{Exit, Failure};
 use crate::json::ConsolidateView;

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use agentd_proto::v1;
 use agentd_shared::client_ids::now_ms;
+use agentd_shared::format::memory::short;
 use agentd_shared::input::duration;
 use agentd_shared::text::one_line;
 use clap::Args;
 
-use super::table::{columns, short};
+use super::table::columns;
 use crate::app::{App, rpc_failure};
 use crate::exit::{Exit, Failure};
 use crate::json::SweepView;

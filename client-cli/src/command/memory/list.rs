@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use agentd_proto::v1;
+use agentd_shared::format::memory::{scope, short};
 use agentd_shared::text::one_line;
 use agentd_shared::{Client, directory};
 use clap::{Args, ValueEnum};
 
-use super::table::{columns, scope, short};
+use super::table::columns;
 use super::{CategoryArg, PriorityArg};
 use crate::app::{App, rpc_failure};
 use crate::exit::{Exit, Failure};

@@ -2,10 +2,11 @@
 
 use agentd_proto::v1;
 use agentd_shared::Client;
+use agentd_shared::format::memory::{kind, scope, short};
 use agentd_shared::text::one_line;
 
 use super::OneArgs;
-use super::table::{date, kind, scope, short};
+use super::table::date;
 use crate::app::{App, rpc_failure};
 use crate::exit::{Exit, Failure};
 use crate::json::MemoryView;

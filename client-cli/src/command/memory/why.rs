@@ -1,11 +1,12 @@
 //! `agentctl memory why`: where a memory is from, how it will age, and what was changed of it.
 
 use agentd_proto::v1;
+use agentd_shared::format::memory::author;
 use agentd_shared::text::one_line;
 
 use super::OneArgs;
 use super::show::{about, fetch};
-use super::table::{author, date};
+use super::table::date;
 use crate::app::App;
 use crate::exit::{Exit, Failure};
 use crate::json::MemoryDetailView;

@@ -4,7 +4,7 @@ use agentd_proto::v1;
 use agentd_shared::client_ids::now_ms;
 use agentd_shared::format::Role;
 use agentd_shared::ids;
-use agentd_shared::text::{one_line, relative_time};
+use agentd_shared::text::relative_time;
 use clap::Args;
 
 use crate::app::{App, rpc_failure};
@@ -77,10 +77,7 @@ pub(crate) fn table(sessions: &[v1::Session], width: Option<usize>) -> Vec<Strin
 
 /// The title in at most `width` columns, or a stand-in.
 pub(crate) fn title(session: &v1::Session, width: usize) -> String {
-    match one_line(&session.title, width) {
-        empty if empty.is_empty() => "(no title yet)".to_owned(),
-        title => title,
-    }
+    agentd_shared::format::session::title(&session.title, width)
 }
 
 fn status(session: &v1::Session) -> String {

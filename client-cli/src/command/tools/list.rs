@@ -2,7 +2,7 @@
 
 use agentd_proto::v1;
 use agentd_shared::Client;
-use agentd_shared::format::names::tool_effect;
+use agentd_shared::format::tools::{about, effect};
 use agentd_shared::text::one_line;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -49,19 +49,9 @@ pub(crate) fn lines(tools: &[v1::Tool], width: Option<usize>) -> Vec<String> {
         let head =
             format!("{:<name_width$}  {:<effect_width$}  ", one_line(&tool.name, 64), effect(tool));
         let room = width.map_or(DESCRIPTION_WIDTH, |width| width.saturating_sub(head.width()));
-        let about = if tool.missing.is_empty() {
-            tool.description.clone()
-        } else {
-            format!("missing: {}", tool.missing)
-        };
-        format!("{head}{}", one_line(&about, room)).trim_end().to_owned()
+        format!("{head}{}", one_line(&about(tool), room)).trim_end().to_owned()
     };
     tools.iter().map(line).collect()
-}
-
-/// What a call may do, in a word or two.
-pub(super) fn effect(tool: &v1::Tool) -> &'static str {
-    tool_effect(tool.capabilities.unwrap_or_default().effect())
 }
 
 #[cfg(test)]

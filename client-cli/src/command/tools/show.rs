@@ -2,11 +2,10 @@
 
 use agentd_proto::v1;
 use agentd_shared::Client;
-use agentd_shared::text::one_line;
+use agentd_shared::format::facts::Fact;
+use agentd_shared::format::tools;
 use clap::Args;
-use serde_json::Value;
 
-use super::list::effect;
 use crate::app::{App, rpc_failure};
 use crate::exit::{Exit, Failure};
 use crate::json::ToolView;
@@ -48,49 +47,11 @@ pub(crate) async fn fetch(client: &Client, name: &str) -> Result<v1::Tool, Failu
 
 /// A tool as lines for people.
 pub(crate) fn lines(tool: &v1::Tool) -> Vec<String> {
-    let mut lines = vec![one_line(&tool.name, 64)];
-    if !tool.missing.is_empty() {
-        lines.push(format!("  missing: {}", one_line(&tool.missing, 500)));
-    }
-    if !tool.description.is_empty() {
-        lines.push(format!("  {}", one_line(&tool.description, 1_000)));
-    }
-    if let Some(capabilities) = &tool.capabilities {
-        let mut about = vec![effect(tool)];
-        about.extend(capabilities.parallel_safe.then_some("beside other calls"));
-        about.extend(capabilities.cacheable.then_some("equal calls of a turn once"));
-        lines.push(format!("  {}", about.join(", ")));
-    }
-    if !tool.aliases.is_empty() {
-        lines.push(format!("  also known as {}", one_line(&tool.aliases.join(", "), 200)));
-    }
-    let schema: Value = serde_json::from_str(&tool.parameters_json).unwrap_or_default();
-    let required: Vec<&str> = schema
-        .get("required")
-        .and_then(Value::as_array)
-        .map(|names| names.iter().filter_map(Value::as_str).collect())
-        .unwrap_or_default();
-    let parameters = schema.get("properties").and_then(Value::as_object);
-    for (name, parameter) in parameters.into_iter().flatten() {
-        let must = if required.contains(&name.as_str()) { "" } else { ", optional" };
-        let about = parameter.get("description").and_then(Value::as_str).unwrap_or_default();
-        let line = format!("{name} ({}{must}) {about}", kind(parameter));
-        lines.push(format!("  {}", one_line(&line, 500)));
-    }
-    lines
-}
-
-/// The type of a parameter, in words.
-fn kind(parameter: &Value) -> String {
-    match parameter.get("type") {
-        Some(Value::String(one)) => one.clone(),
-        Some(Value::Array(several)) => {
-            let names = several.iter().filter_map(Value::as_str).filter(|name| *name != "null");
-            names.collect::<Vec<_>>().join(" or ")
-        }
-        _ if parameter.get("enum").is_some() => "choice".to_owned(),
-        _ => "value".to_owned(),
-    }
+    let indented = |(at, fact): (usize, Fact)| match at {
+        0 => fact.text,
+        _ => format!("  {}", fact.text),
+    };
+    tools::one(tool).into_iter().enumerate().map(indented).collect()
 }
 
 #[cfg(test)]
@@ -98,31 +59,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tool_is_shown_with_its_parameters() {
+    fn what_is_told_of_a_tool_stands_below_its_name() {
         let tool = v1::Tool {
             name: "write_file".into(),
             description: "Makes a file.".into(),
-            parameters_json: r#"{"type":"object","required":["path"],"properties":{
-                "overwrite":{"type":"boolean","description":"Replace it."},
-                "path":{"type":["string","null"],"description":"Where."}}}"#
-                .into(),
-            capabilities: Some(v1::ToolCapabilities {
-                effect: v1::ToolEffect::WorkspaceWrite.into(),
-                ..v1::ToolCapabilities::default()
-            }),
             aliases: vec!["writeFile".into()],
-            missing: String::new(),
+            ..v1::Tool::default()
         };
-        assert_eq!(
-            lines(&tool),
-            [
-                "write_file",
-                "  Makes a file.",
-                "  writes",
-                "  also known as writeFile",
-                "  overwrite (boolean, optional) Replace it.",
-                "  path (string) Where.",
-            ]
-        );
+        assert_eq!(lines(&tool), ["write_file", "  Makes a file.", "  also known as writeFile"]);
     }
 }

@@ -1,5 +1,6 @@
 //! A list to choose from, with a filter that forgives.
 
+use agentd_shared::input::fit;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::{LineInput, Pressed};
@@ -146,36 +147,6 @@ impl Picker {
         }
         Pressed::Taken
     }
-}
-
-/// How well a text fits what is sought: all its letters in this order, the more together and the
-/// nearer to beginnings of words the better. None when it does not.
-pub(in crate::state) fn fit(sought: &str, text: &str) -> Option<usize> {
-    /// What letters beside each other, and at the beginning of a word, count more.
-    const BESIDE: usize = 4;
-    const BEGINS: usize = 3;
-
-    let lower = text.to_lowercase();
-    if lower.contains(&sought.to_lowercase()) {
-        let begins = lower.starts_with(&sought.to_lowercase());
-        return Some(1_000 + sought.len() * BESIDE + if begins { 100 } else { 0 });
-    }
-    let mut letters = lower.chars();
-    let (mut score, mut before, mut is_beside) = (0, ' ', false);
-    for wanted in sought.to_lowercase().chars().filter(|letter| *letter != ' ') {
-        loop {
-            let letter = letters.next()?;
-            let begins = !before.is_alphanumeric();
-            before = letter;
-            if letter == wanted {
-                score += 1 + if is_beside { BESIDE } else { 0 } + if begins { BEGINS } else { 0 };
-                is_beside = true;
-                break;
-            }
-            is_beside = false;
-        }
-    }
-    Some(score)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use agentd_proto::v1;
 use agentd_shared::format::diff::{self, Counts, Names};
+use agentd_shared::format::facts::Fact;
 use agentd_shared::format::{Role, Row, hanging_rows};
 use agentd_shared::text::one_line;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -96,6 +97,11 @@ impl TextLine {
     /// What something is called, and what it is.
     pub fn pair(label: &str, width: usize, text: &str) -> Self {
         Self { label: format!("{label:<width$}  "), ..Self::plain(text) }
+    }
+
+    /// A fact behind a label of this width.
+    pub fn fact(fact: Fact, width: usize) -> Self {
+        Self { label: fact.padded_label(width), text: fact.text, role: fact.role }
     }
 
     /// The line as one text.

@@ -1,8 +1,8 @@
 //! What is remembered.
 
 use agentd_proto::v1;
-use agentd_proto::v1::memory_author::By;
-use agentd_proto::v1::memory_scope::Scope;
+use agentd_shared::format::memory::{author, scope};
+use agentd_shared::format::names::memory_priority;
 use agentd_shared::text::{one_line, relative_time};
 use crossterm::event::KeyCode;
 
@@ -167,7 +167,7 @@ pub(super) fn detail(found: &v1::GetMemoryResponse, now_ms: i64) -> Detail {
     detail.add(Ink::Plain, &memory.content);
     detail.gap();
     detail.add(Ink::Dim, &format!("where it is told: {}", scope(memory.scope.as_ref())));
-    detail.add(Ink::Dim, &format!("who brought it: {}", who(memory.author.as_ref())));
+    detail.add(Ink::Dim, &format!("who brought it: {}", author(memory.author.as_ref())));
     if !memory.session_id.is_empty() {
         detail.add(Ink::Dim, &format!("where it came up: session {}", memory.session_id));
     }
@@ -194,10 +194,7 @@ pub(super) fn detail(found: &v1::GetMemoryResponse, now_ms: i64) -> Detail {
     for step in &found.forecast {
         let falls = match step.falls_to() {
             v1::MemoryPriority::Unspecified => "it fades".to_owned(),
-            v1::MemoryPriority::Critical => "it falls to critical".to_owned(),
-            v1::MemoryPriority::High => "it falls to high".to_owned(),
-            v1::MemoryPriority::Medium => "it falls to medium".to_owned(),
-            v1::MemoryPriority::Low => "it falls to low".to_owned(),
+            priority => format!("it falls to {}", memory_priority(priority)),
         };
         let when = relative_time(step.at_ms, now_ms);
         detail.add(Ink::Plain, &format!("{when} {falls} if nobody uses it"));
@@ -206,27 +203,9 @@ pub(super) fn detail(found: &v1::GetMemoryResponse, now_ms: i64) -> Detail {
     detail.add(Ink::Heading, "what was changed of it");
     for change in &found.changes {
         let when = relative_time(change.at_ms, now_ms);
-        let by = who(change.author.as_ref());
+        let by = author(change.author.as_ref());
         let undone = if change.undone_by.is_empty() { "" } else { " (taken back)" };
         detail.add(Ink::Plain, &format!("{when}: {} by {by}{undone}", changed(change)));
     }
     detail
-}
-
-fn scope(scope: Option<&v1::MemoryScope>) -> String {
-    match scope.and_then(|scope| scope.scope.as_ref()) {
-        None => "in all sessions".to_owned(),
-        Some(Scope::Workspace(path)) => format!("in {path}"),
-        Some(Scope::Agent(name)) => format!("to the agent {name}"),
-    }
-}
-
-fn who(author: Option<&v1::MemoryAuthor>) -> String {
-    match author.and_then(|author| author.by.as_ref()) {
-        None => "the daemon".to_owned(),
-        Some(By::User(author)) => author.name.clone(),
-        Some(By::Model(_)) => "the model".to_owned(),
-        Some(By::Extraction(_)) => "what was said in a conversation".to_owned(),
-        Some(By::ImportFrom(program)) => format!("a file of {program}"),
-    }
 }

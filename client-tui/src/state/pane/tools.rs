@@ -1,7 +1,7 @@
 //! The tools.
 
 use agentd_proto::v1;
-use agentd_shared::format::names::tool_effect;
+use agentd_shared::format::tools::{about, effect, other_names, what_calls_do};
 use agentd_shared::text::one_line;
 
 use super::{Detail, Ink, PaneRow};
@@ -36,25 +36,18 @@ pub(super) fn rows(tools: &[v1::Tool], words: &str) -> Vec<PaneRow> {
         .collect()
 }
 
-fn effect(tool: &v1::Tool) -> &'static str {
-    tool_effect(tool.capabilities.unwrap_or_default().effect())
-}
-
 /// A tool with the schema of its arguments.
 pub(super) fn detail(tools: &[v1::Tool], words: &str, selected: usize) -> Option<Detail> {
     let tool = fitting(tools, words).nth(selected)?;
     let mut detail = Detail::new(one_line(&tool.name, 60));
     if !tool.missing.is_empty() {
-        detail.add(Ink::Warn, &tool.missing);
+        detail.add(Ink::Warn, &about(tool));
         detail.gap();
     }
     detail.add(Ink::Plain, &tool.description);
     detail.gap();
-    if !effect(tool).is_empty() {
-        detail.add(Ink::Dim, &format!("a call {}", effect(tool)));
-    }
-    if !tool.aliases.is_empty() {
-        detail.add(Ink::Dim, &format!("it also answers to {}", tool.aliases.join(", ")));
+    for fact in what_calls_do(tool).into_iter().chain(other_names(tool)) {
+        detail.add(Ink::Dim, &fact.text);
     }
     detail.gap();
     detail.add(Ink::Heading, "arguments");

@@ -1,6 +1,7 @@
 //! What requests used and cost.
 
 use agentd_proto::v1;
+use agentd_shared::format::usage;
 use agentd_shared::text::{grouped, human_usd, one_line};
 use crossterm::event::KeyCode;
 
@@ -36,7 +37,7 @@ pub(super) fn rows(report: &v1::GetUsageResponse) -> Vec<PaneRow> {
             mark: cost(&row.cost.unwrap_or_default()),
             ink: Ink::Plain,
             text: one_line(title, 400),
-            side: format!("{} tokens, {} requests", grouped(tokens(row)), row.requests),
+            side: format!("{} tokens, {} requests", grouped(usage::tokens(row)), row.requests),
         }
     };
     report.rows.iter().map(row).collect()
@@ -57,55 +58,23 @@ pub(super) fn detail(report: &v1::GetUsageResponse, selected: usize) -> Option<D
         ("  of them cached", exact.cached_prompt_tokens),
         ("tokens of answers", exact.completion_tokens),
         ("  of them reasoning", exact.reasoning_tokens),
-        ("estimated tokens", all(&estimated)),
+        ("estimated tokens", estimated.prompt_tokens.saturating_add(estimated.completion_tokens)),
     ];
     for (name, count) in counts {
         detail.add(Ink::Plain, &format!("{name:<20} {:>16}", grouped(count)));
     }
-    let spent = cost(&row.cost.unwrap_or_default());
+    let spent = usage::cost(row);
     detail.add(Ink::Plain, &format!("{:<20} {spent:>16}", "cost"));
     detail.gap();
     detail.add(Ink::Heading, "limits");
-    for budget in &report.budgets {
-        detail.add(Ink::Plain, &limit(budget));
+    let limits = usage::limits(report);
+    for (name, limit) in &limits {
+        detail.add(Ink::Plain, &format!("{name}: {limit}"));
     }
-    if report.budgets.is_empty() {
-        detail.add(Ink::Dim, "none are set; [budget] in the configuration sets some");
+    if limits.is_empty() {
+        detail.add(Ink::Dim, usage::NO_LIMITS);
     }
     Some(detail)
-}
-
-fn limit(budget: &v1::BudgetStatus) -> String {
-    let (scope, counted) = match budget.scope() {
-        v1::BudgetScope::Unspecified => ("limit", false),
-        v1::BudgetScope::Turn => ("each turn", false),
-        v1::BudgetScope::Session => ("each session", false),
-        v1::BudgetScope::Day => ("today", true),
-        v1::BudgetScope::BackgroundDay => ("in its own time today", true),
-    };
-    let mut parts = Vec::new();
-    if budget.max_tokens > 0 {
-        let used =
-            if counted { format!("{} of ", grouped(budget.used_tokens)) } else { String::new() };
-        parts.push(format!("{used}{} tokens", grouped(budget.max_tokens)));
-    }
-    if budget.max_nano_usd > 0 {
-        let used = if counted {
-            format!("{} of ", human_usd(budget.used_nano_usd))
-        } else {
-            String::new()
-        };
-        parts.push(format!("{used}{}", human_usd(budget.max_nano_usd)));
-    }
-    format!("{scope}: {}", parts.join(", "))
-}
-
-fn tokens(row: &v1::UsageRow) -> u64 {
-    [row.exact, row.estimated].iter().flatten().map(all).fold(0, u64::saturating_add)
-}
-
-fn all(usage: &v1::Usage) -> u64 {
-    usage.prompt_tokens.saturating_add(usage.completion_tokens)
 }
 
 /// A cost; `~` where it rests on estimates, and what is not in it.

@@ -306,6 +306,35 @@ fn files_are_fetched_when_one_is_named_and_taken_into_the_message() {
     let mut desk = Desk::new();
     desk.state.settings.local = false;
     assert_eq!(desk.write("see @ma"), [], "the files of another machine are not ours");
+    let mut desk = Desk::new();
+    desk.write("see @");
+    let effects = desk.state.on(Input::Files(Vec::new()));
+    assert_eq!(effects, [], "where there are none, none are looked for again and again");
+}
+
+#[test]
+fn memories_are_fetched_once_offered_when_they_come_and_not_taken_by_enter_alone() {
+    let mut desk = Desk::new();
+    let effects = desk.write("/memories ba");
+    let asked: Vec<&Command> = sent(&effects);
+    assert!(matches!(asked.as_slice(), [Command::ListMemories(_)]), "{asked:?}");
+    let memory = v1::Memory {
+        memory_id: "01M".into(),
+        content: "backups run at three".into(),
+        ..Default::default()
+    };
+    let found = v1::FoundMemory { memory: Some(memory), score: 0.0 };
+    let page = v1::ListMemoriesResponse { memories: vec![found], ..Default::default() };
+    desk.reply(Reply::Memories(page));
+    let offered = desk.state.popup.as_ref().unwrap();
+    assert_eq!(
+        (offered.candidates[0].text.as_str(), offered.chosen),
+        ("backups run at three", None)
+    );
+    let effects = desk.press(KeyCode::Enter);
+    let asked = sent(&effects);
+    let [Command::ListMemories(request)] = asked.as_slice() else { panic!("{effects:?}") };
+    assert_eq!(request.filter.as_ref().unwrap().text, "ba");
 }
 
 #[test]
