@@ -1,7 +1,11 @@
 //! Keys as in vi: two modes, the usual motions, operators with counts.
 
+mod motion;
+
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui_textarea::{CursorMove, TextArea};
+
+use motion::{at_line_end, stay_within, step, to_u16};
 
 /// Most times that a count repeats something.
 const MOST: usize = 999;
@@ -355,161 +359,5 @@ impl Vi {
     }
 }
 
-fn step(letter: char, sought: Option<char>, area: &mut TextArea<'_>) {
-    match letter {
-        // Within their line.
-        'h' if area.cursor().1 > 0 => area.move_cursor(CursorMove::Back),
-        'l' | ' ' if !at_line_end(area) => area.move_cursor(CursorMove::Forward),
-        'w' => area.move_cursor(CursorMove::WordForward),
-        'b' => area.move_cursor(CursorMove::WordBack),
-        'e' => area.move_cursor(CursorMove::WordEnd),
-        '0' => area.move_cursor(CursorMove::Head),
-        '$' => area.move_cursor(CursorMove::End),
-        '^' => {
-            area.move_cursor(CursorMove::Head);
-            let line = current(area);
-            let blanks = line.chars().take_while(|letter| letter.is_whitespace()).count();
-            to_column(area, blanks);
-        }
-        'g' => {
-            area.move_cursor(CursorMove::Top);
-            area.move_cursor(CursorMove::Head);
-        }
-        'G' => area.move_cursor(CursorMove::Bottom),
-        'f' | 't' => {
-            let Some(sought) = sought else { return };
-            let skipped = area.cursor().1 + 1;
-            let found = current(area).chars().skip(skipped).position(|letter| letter == sought);
-            if let Some(away) = found {
-                to_column(area, skipped + away - usize::from(letter == 't'));
-            }
-        }
-        'F' | 'T' => {
-            let Some(sought) = sought else { return };
-            let before: Vec<char> = current(area).chars().take(area.cursor().1).collect();
-            if let Some(at) = before.iter().rposition(|letter| *letter == sought) {
-                to_column(area, at + usize::from(letter == 'T'));
-            }
-        }
-        _ => {}
-    }
-}
-
-fn current(area: &TextArea<'_>) -> String {
-    area.lines().get(area.cursor().0).cloned().unwrap_or_default()
-}
-
-fn at_line_end(area: &TextArea<'_>) -> bool {
-    area.cursor().1 >= current(area).chars().count()
-}
-
-fn to_column(area: &mut TextArea<'_>, column: usize) {
-    let row = area.cursor().0;
-    area.move_cursor(CursorMove::Jump(to_u16(row), to_u16(column)));
-}
-
-fn to_u16(number: usize) -> u16 {
-    u16::try_from(number).unwrap_or(u16::MAX)
-}
-
-/// A command stands on a character, never behind the last.
-fn stay_within(area: &mut TextArea<'_>) {
-    if area.cursor().1 > 0 && at_line_end(area) {
-        area.move_cursor(CursorMove::Back);
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Types keys in normal mode at the beginning of a text; `|` shows where the cursor ends.
-    fn check(text: &str, keys: &str, expect: &str) {
-        let mut area = TextArea::from(text.split('\n'));
-        let mut vi = Vi { mode: Mode::Normal, ..Vi::default() };
-        for letter in keys.chars() {
-            let key = KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE);
-            if vi.mode == Mode::Insert {
-                area.input(key);
-            } else {
-                vi.key(key, &mut area);
-            }
-        }
-        let cursor = area.cursor();
-        area.move_cursor(CursorMove::Jump(to_u16(cursor.0), to_u16(cursor.1)));
-        area.insert_char('|');
-        assert_eq!(area.lines().join("\n"), expect, "{text:?} {keys:?}");
-    }
-
-    #[test]
-    fn motions_go_where_they_go_in_vi() {
-        check("one two three", "w", "one |two three");
-        check("one two three", "2w", "one two |three");
-        check("one two three", "e", "on|e two three");
-        check("one two three", "$", "one two thre|e");
-        check("one two three", "$b", "one two |three");
-        check("one two three", "$0", "|one two three");
-        check("  one", "$^", "  |one");
-        check("one two three", "ft", "one |two three");
-        check("one two three", "2fe", "one two thr|ee");
-        check("one two three", "tt", "one| two three");
-        check("one two three", "$Fo", "one tw|o three");
-        check("a\nb\nc", "G", "a\nb\n|c");
-        check("a\nb\nc", "Ggg", "|a\nb\nc");
-        check("ab", "lllh", "|ab");
-    }
-
-    #[test]
-    fn operators_take_what_a_motion_covers() {
-        check("one two three", "dw", "|two three");
-        check("one two three", "d2w", "|three");
-        check("one two three", "wD", "one| ");
-        check("one two three", "de", "| two three");
-        check("one two three", "cwsix", "six| two three");
-        check("one two three", "wd$", "one| ");
-        check("one two three", "dfw", "|o three");
-        check("one\ntwo", "dw", "|\ntwo");
-        check("one\ntwo\nthree", "dd", "|two\nthree");
-        check("one\ntwo\nthree", "2dd", "|three");
-        check("one\ntwo", "Gdd", "|one");
-        check("one\ntwo", "ccx", "x|\ntwo");
-    }
-
-    #[test]
-    fn what_is_taken_can_be_put() {
-        check("one two", "dwP", "one| two");
-        check("one\ntwo", "ddp", "two\non|e");
-        check("one\ntwo", "yyp", "one\non|e\ntwo");
-        check("one two", "xp", "n|oe two");
-    }
-
-    #[test]
-    fn single_letters_change_and_begin_to_write() {
-        check("abc", "x", "|bc");
-        check("abc", "$x", "a|b");
-        check("abc", "9x", "|");
-        check("abc", "rX", "|Xbc");
-        check("abc", "lrX", "a|Xc");
-        check("abc", "aX", "aX|bc");
-        check("abc", "AX", "abcX|");
-        check("abc", "$IX", "X|abc");
-        check("abc", "oX", "abc\nX|");
-        check("abc", "OX", "X|\nabc");
-        check("a\nb", "J", "a| b");
-        check("abc", "xxuu", "a|bc");
-    }
-
-    #[test]
-    fn what_is_no_command_is_left_to_others() {
-        let mut area = TextArea::from(["a"]);
-        let mut vi = Vi { mode: Mode::Normal, ..Vi::default() };
-        let mut key = |code: KeyCode| vi.key(KeyEvent::new(code, KeyModifiers::NONE), &mut area);
-        assert_eq!(key(KeyCode::Enter), Outcome::Other);
-        assert_eq!(key(KeyCode::Char('?')), Outcome::Other);
-        assert_eq!(key(KeyCode::Char('k')), Outcome::Above);
-        assert_eq!(key(KeyCode::Char('j')), Outcome::Below);
-        assert_eq!(key(KeyCode::Esc), Outcome::Other);
-        assert_eq!(key(KeyCode::Char('d')), Outcome::Taken);
-        assert_eq!(key(KeyCode::Esc), Outcome::Taken);
-    }
-}
+mod tests;
