@@ -1,5 +1,5 @@
-//! Tasks of the project: `cargo xtask chat`, `test`, `quick`, `tidy`, `bench`, `soak`, `fuzz` and
-//! `service-check`.
+//! Tasks of the project: `cargo xtask chat`, `test`, `quick`, `tidy`, `screenshots`, `bench`, `soak`, `fuzz`
+//! and `service-check`.
 //!
 //! Its one job is that a person, a hook and the build server run the same commands. It knows none
 //! of our crates and owns no state; everything it does is done by programs that it starts.
@@ -10,6 +10,7 @@ mod bench;
 mod chat;
 mod checks;
 mod fuzz;
+mod screenshots;
 mod service_check;
 mod soak;
 mod steps;
@@ -36,6 +37,8 @@ enum Task {
     Quick,
     /// Check the rules that no compiler knows: edges between crates, sizes, words, documents
     Tidy,
+    /// Write docs/SCREENS.md and the keys of docs/TUI.md anew, as the clients show them
+    Screenshots,
     /// Measure the daemon, built with optimisation; docs/BENCHMARKS.md tells what the rows mean
     Bench(bench::Args),
     /// Let many users work with the daemon while its model server has a bad day
@@ -52,6 +55,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Task::Test => steps::run_all(checks::all()),
         Task::Quick => steps::run_all(checks::quick()),
         Task::Tidy => steps::run_all(vec![checks::tidy()]),
+        Task::Screenshots => screenshots::run(),
         Task::Bench(args) => bench::run(&args),
         Task::Soak(args) => soak::run(&args),
         Task::ServiceCheck => service_check::run(),

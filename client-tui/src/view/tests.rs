@@ -1,5 +1,7 @@
 //! What stands around the transcript, on small, usual and large terminals.
 
+mod pages;
+
 use agentd_proto::v1;
 use agentd_proto::v1::event::Body;
 use agentd_shared::AttachEvent;

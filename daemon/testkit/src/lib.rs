@@ -7,6 +7,7 @@
 
 mod llm_server;
 mod meaning;
+mod page;
 mod static_model;
 
 #[cfg(feature = "daemon")]
@@ -31,6 +32,7 @@ mod pty;
 mod tools;
 
 pub use llm_server::{Api, ChaosRates, Gate, LlmServer, Pace, RecordedRequest, Reply};
+pub use page::{Page, verbatim};
 pub use static_model::StaticModelFiles;
 
 #[cfg(feature = "daemon")]
