@@ -46,7 +46,7 @@ impl Conversation<'_> {
         if provider.kind == "offline" {
             self.view.aside(
                 Tone::Warn,
-                "No model is configured: the offline provider answers. `agentctl config init` makes a file to name one in.",
+                "No model is configured: the offline provider answers. `agentctl config path` prints the file to name one in.",
             );
         }
         for warning in &status.warnings {

@@ -101,7 +101,7 @@ fn facts(state: &State) -> Vec<(String, String, bool)> {
         Some(provider) if provider.kind == "offline" => {
             add("model", "offline: no model is configured".to_owned(), true);
             add("", "set OPENAI_API_KEY, or write one to".to_owned(), true);
-            add("", "the file of `agentctl config init`".to_owned(), true);
+            add("", "the file of `agentctl config path`".to_owned(), true);
         }
         Some(provider) => {
             let asked = session.map_or("", |session| session.model.as_str());

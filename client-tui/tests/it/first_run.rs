@@ -65,6 +65,36 @@ async fn a_pasted_key_is_not_shown_is_tried_once_and_kept_for_its_owner_alone() 
 }
 
 #[tokio::test]
+async fn a_server_at_another_address_is_tried_with_its_key_and_kept() {
+    let llm = LlmServer::start().await;
+    let daemon = unconfigured(Daemon::builder()).await;
+    let terminal = start(&daemon, &[]);
+    terminal.wait_for("Your choice").await;
+    let shown = terminal.text();
+    let line = shown.lines().find(|line| line.contains("another server")).unwrap();
+    let choice = line.split(')').next().unwrap().trim().to_owned();
+    terminal.send(&format!("{choice}\r"));
+    terminal.wait_for("Its address").await;
+    terminal.send("box.lan\r");
+    terminal.wait_for("that is no address").await;
+    terminal.send(&format!("{}\r", llm.base_url()));
+    terminal.wait_for("name of the model").await;
+    terminal.send("scripted\r");
+    terminal.wait_for("Its key, not shown").await;
+    llm.push(Reply::text("OK"));
+    terminal.send(&format!("{KEY}\r"));
+    terminal.wait_screen("an open session", |screen| screen.contains(READY)).await;
+    assert!(!terminal.text().contains(KEY), "{}", terminal.text());
+    let requests = llm.requests();
+    let [request] = requests.as_slice() else { panic!("{} requests", requests.len()) };
+    assert_eq!(request.header("authorization"), Some(format!("Bearer {KEY}").as_str()));
+    let config = std::fs::read_to_string(daemon.home().paths().config_file()).unwrap();
+    assert!(config.contains("model = \"scripted\"") && !config.contains(KEY), "{config}");
+    leave(terminal).await;
+    daemon.stop().await;
+}
+
+#[tokio::test]
 async fn who_goes_on_offline_is_asked_once() {
     let daemon = unconfigured(Daemon::builder()).await;
     let first = start(&daemon, &[]);

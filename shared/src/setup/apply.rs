@@ -20,10 +20,8 @@ pub enum TryError {
     /// The daemon has found something wrong; what was written is taken back.
     #[error("{detail}")]
     Refused {
-        /// What is wrong.
+        /// What is wrong. What the daemon would have done about it is of no use: nothing is kept.
         detail: String,
-        /// What to do about it.
-        remedy: String,
     },
     /// The daemon could not be asked; what was written stays.
     #[error("the daemon could not try it: {0}")]
@@ -53,8 +51,7 @@ impl Saved {
         let answer = client.diagnostics().run_checks(request).await;
         let checks = answer.map_err(|status| TryError::Daemon(status.into()))?.into_inner().checks;
         trouble(&checks).map_or(Ok(()), |check| {
-            let (detail, remedy) = (check.detail.clone(), check.remedy.clone());
-            Err(TryError::Refused { detail, remedy })
+            Err(TryError::Refused { detail: check.detail.clone() })
         })
     }
 }
@@ -64,9 +61,7 @@ async fn reload(client: &Client) -> Result<(), TryError> {
     answer.map(drop).map_err(|status| {
         let error = RpcError::from(status);
         match error.kind() {
-            crate::ErrorKind::Invalid => {
-                TryError::Refused { detail: error.message, remedy: error.hint.unwrap_or_default() }
-            }
+            crate::ErrorKind::Invalid => TryError::Refused { detail: error.message },
             _ => TryError::Daemon(error),
         }
     })

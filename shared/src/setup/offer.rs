@@ -9,6 +9,7 @@ use std::pin::{Pin, pin};
 
 use agentd_proto::v1;
 
+use super::save::is_address;
 use super::typed::{Echo, Typed, line};
 use super::{FirstChoice, LocalServer, SaveError, Service, TryError, is_first_run, local_servers};
 use crate::client::Client;
@@ -188,7 +189,7 @@ impl<V: Voice, S, F: Future<Output = S>> Asking<'_, V, F> {
 
     /// Asks what shall answer.
     async fn choice(&mut self, servers: &[LocalServer]) -> Result<FirstChoice, Unanswered<S>> {
-        let offline = servers.len() + 2;
+        let offline = servers.len() + 3;
         self.say("What shall answer?")?;
         self.say("  1) a service: paste an API key of OpenAI, Anthropic, DeepSeek or OpenRouter")?;
         for (number, server) in (2..).zip(servers) {
@@ -199,16 +200,46 @@ impl<V: Voice, S, F: Future<Output = S>> Asking<'_, V, F> {
             };
             self.say(&format!("  {number}) {name} at {base_url} ({count})"))?;
         }
+        self.say(&format!("  {}) another server with OpenAI's API, by its address", offline - 1))?;
         self.say(&format!(
             "  {offline}) nothing for now: a small engine without a model uses the tools"
         ))?;
-        let number = self.number("Your choice", offline, offline).await?;
-        if number == 1 {
-            return self.key().await;
+        let number = self.number("Your choice", Some(offline), offline).await?;
+        match number {
+            1 => return self.key().await,
+            number if number == offline => return Ok(FirstChoice::Offline),
+            _ => {}
         }
         match number.checked_sub(2).and_then(|index| servers.get(index)) {
             Some(server) => self.model(server).await,
-            None => Ok(FirstChoice::Offline),
+            None => self.server().await,
+        }
+    }
+
+    /// Asks where a server is, for its model, and for its key.
+    async fn server(&mut self) -> Result<FirstChoice, Unanswered<S>> {
+        let base_url = loop {
+            let typed = self.text("Its address, such as http://box.lan:8000/v1:").await?;
+            if is_address(&typed) {
+                break typed;
+            }
+            let error = SaveError::NotAnAddress;
+            self.voice.note(&format!("{error}; {}", error.hint()));
+        };
+        let model = self.text("The name of the model:").await?;
+        let key = self.read("Its key, not shown; empty when it wants none:", Echo::Off).await?;
+        self.say("")?;
+        Ok(FirstChoice::Server { base_url, model, key: key.trim().to_owned() })
+    }
+
+    /// Asks until something is typed.
+    async fn text(&mut self, question: &str) -> Result<String, Unanswered<S>> {
+        loop {
+            let typed = self.read(question, Echo::On).await?;
+            match typed.trim() {
+                "" => self.voice.note("type something, or Ctrl-D to leave"),
+                text => return Ok(text.to_owned()),
+            }
         }
     }
 
@@ -219,7 +250,10 @@ impl<V: Voice, S, F: Future<Output = S>> Asking<'_, V, F> {
         let key = key.trim().to_owned();
         let service = match Service::of_key(&key) {
             Some(service) => service,
-            None => self.pick("Whose key is it?", &Service::ALL, |it| it.name().into()).await?,
+            // Without a usual one: a key must not go to the wrong service by a mere Enter.
+            None => {
+                self.pick("Whose key is it?", None, &Service::ALL, |it| it.name().into()).await?
+            }
         };
         Ok(FirstChoice::Key { service, key })
     }
@@ -230,16 +264,18 @@ impl<V: Voice, S, F: Future<Output = S>> Asking<'_, V, F> {
         let model = match shown {
             [only] => only.clone(),
             several => {
-                self.pick("Which model?", several, |name| one_line(name, NAME_WIDTH)).await?
+                let name = |name: &String| one_line(name, NAME_WIDTH);
+                self.pick("Which model?", Some(1), several, name).await?
             }
         };
         Ok(FirstChoice::Local { server: server.clone(), model })
     }
 
-    /// Asks for one of several; the first is the usual one.
+    /// Asks for one of several, of which the `usual` one is taken when nothing is typed.
     async fn pick<T: Clone>(
         &mut self,
         question: &str,
+        usual: Option<usize>,
         several: &[T],
         name: impl Fn(&T) -> String,
     ) -> Result<T, Unanswered<S>> {
@@ -247,7 +283,7 @@ impl<V: Voice, S, F: Future<Output = S>> Asking<'_, V, F> {
             self.say(&format!("  {number}) {}", name(one)))?;
         }
         loop {
-            let number = self.number(question, 1, several.len()).await?;
+            let number = self.number(question, usual, several.len()).await?;
             if let Some(one) = number.checked_sub(1).and_then(|index| several.get(index)) {
                 return Ok(one.clone());
             }
@@ -263,7 +299,7 @@ impl<V: Voice, S, F: Future<Output = S>> Asking<'_, V, F> {
                 self.voice.note(&format!("{} has been written meanwhile", file.display()));
                 return Ok(true);
             }
-            Err(error @ SaveError::NotAKey(_)) => {
+            Err(error @ (SaveError::NotAKey(_) | SaveError::NotAnAddress)) => {
                 self.voice.note(&format!("{error}; {}", error.hint()));
                 return Ok(false);
             }
@@ -284,34 +320,32 @@ impl<V: Voice, S, F: Future<Output = S>> Asking<'_, V, F> {
                 self.voice.note(&format!("{model} answers now; {shown} says so"));
                 Ok(true)
             }
-            Err(TryError::Refused { detail, remedy }) => {
+            Err(TryError::Refused { detail }) => {
                 self.voice.note(&format!("that does not work: {detail}"));
-                if !remedy.is_empty() {
-                    self.voice.note(&format!("  {remedy}"));
-                }
+                self.voice.note("nothing of it was kept");
                 Ok(false)
             }
             Err(source) => Err(OfferError::Try { file, source }),
         }
     }
 
-    /// Asks for a number from 1 to `most`; an empty line is `usual`.
+    /// Asks for a number from 1 to `most`; an empty line is the `usual` one, if there is one.
     async fn number(
         &mut self,
         question: &str,
-        usual: usize,
+        usual: Option<usize>,
         most: usize,
     ) -> Result<usize, Unanswered<S>> {
+        let shown = usual.map(|usual| format!(" [{usual}]")).unwrap_or_default();
         loop {
-            let typed = self.read(&format!("{question} [{usual}]"), Echo::On).await?;
-            match typed.trim() {
-                "" => return Ok(usual),
-                text => match text.parse() {
-                    Ok(number) if (1..=most).contains(&number) => return Ok(number),
-                    Ok(_) | Err(_) => {
-                        self.voice.note(&format!("type a number from 1 to {most}"));
-                    }
-                },
+            let typed = self.read(&format!("{question}{shown}"), Echo::On).await?;
+            let number = match typed.trim() {
+                "" => usual,
+                text => text.parse().ok().filter(|number| (1..=most).contains(number)),
+            };
+            match number {
+                Some(number) => return Ok(number),
+                None => self.voice.note(&format!("type a number from 1 to {most}")),
             }
         }
     }

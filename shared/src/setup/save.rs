@@ -30,6 +30,15 @@ pub enum FirstChoice {
         /// The model.
         model: String,
     },
+    /// A server somewhere that speaks as OpenAI's does.
+    Server {
+        /// Its address, such as `http://box.lan:8000/v1`.
+        base_url: String,
+        /// The model.
+        model: String,
+        /// Its key; empty: it wants none.
+        key: String,
+    },
     /// What there is: the offline engine, until a server or a key is found.
     Offline,
 }
@@ -43,6 +52,10 @@ impl std::fmt::Debug for FirstChoice {
             }
             Self::Local { server, model } => {
                 f.debug_struct("Local").field("server", server).field("model", model).finish()
+            }
+            Self::Server { base_url, model, key: _ } => {
+                let mut shown = f.debug_struct("Server");
+                shown.field("base_url", base_url).field("model", model).finish()
             }
             Self::Offline => f.write_str("Offline"),
         }
@@ -58,6 +71,9 @@ pub enum SaveError {
     /// No key looks like that.
     #[error("that is no key: {0}")]
     NotAKey(&'static str),
+    /// No server is reached by that.
+    #[error("that is no address of a server: it begins with http:// or https://")]
+    NotAnAddress,
     /// The directory cannot be used.
     #[error(transparent)]
     Directory(#[from] PathsError),
@@ -77,6 +93,7 @@ impl SaveError {
         match self {
             Self::HasConfig(_) => "edit it, then run `agentctl reload`",
             Self::NotAKey(_) => "paste the key alone, in one line",
+            Self::NotAnAddress => "type it whole, such as http://127.0.0.1:8000/v1",
             Self::Directory(error) => error.hint(),
             Self::Write { .. } => "look at the directory's owner, mode and free space",
         }
@@ -106,16 +123,28 @@ impl FirstChoice {
         let mut saved = Saved { config_file, key_file: None };
         let text = match self {
             Self::Key { service, key } => {
-                let key = checked(key)?;
-                let file = paths.config_dir.join(KEY_FILE);
-                // One without a configuration is of a run that was cut off.
-                write(&file, &format!("{key}\n"), Existing::Replace)?;
-                let text = of_service(*service, &file);
+                let file = keep_key(paths, key)?;
+                let text = provider(&[("kind", service.kind()), ("api_key_file", &shown(&file))]);
                 saved.key_file = Some(file);
                 text
             }
-            Self::Local { server, model } => of_server(server, model),
-            Self::Offline => String::new(),
+            Self::Local { server, model } => {
+                let LocalServer { kind, base_url, .. } = server;
+                provider(&[("kind", *kind), ("base_url", base_url), ("model", model)])
+            }
+            Self::Server { base_url, model, key } => {
+                if !is_address(base_url) {
+                    return Err(SaveError::NotAnAddress);
+                }
+                let mut keys = vec![("kind", "openai"), ("base_url", base_url), ("model", model)];
+                if !key.trim().is_empty() {
+                    saved.key_file = Some(keep_key(paths, key)?);
+                }
+                let key_file = saved.key_file.as_deref().map(shown);
+                keys.extend(key_file.as_deref().map(|file| ("api_key_file", file)));
+                provider(&keys)
+            }
+            Self::Offline => EXAMPLE.to_owned(),
         };
         match write(&saved.config_file, &format!("{HEAD}{text}"), Existing::Keep) {
             Ok(()) => Ok(saved),
@@ -147,21 +176,42 @@ const HEAD: &str = "\
 # keys with what is in force, and `agentctl reload` applies a change.
 ";
 
-fn of_service(service: Service, key_file: &Path) -> String {
-    format!(
-        "\n[provider]\nkind = {}\napi_key_file = {}\n",
-        quoted(service.kind()),
-        quoted(&key_file.display().to_string())
-    )
+/// What stands there for whoever has named no model yet.
+const EXAMPLE: &str = r#"
+# To name a model, for example of a server with OpenAI's API:
+#
+#   [provider]
+#   kind = "openai"
+#   base_url = "http://127.0.0.1:8000/v1"
+#   model = "NAME"
+#   api_key_file = "FILE"    # with mode 0600, where the server wants a key
+"#;
+
+/// The section of the provider with those keys.
+fn provider(keys: &[(&str, &str)]) -> String {
+    let mut text = "\n[provider]\n".to_owned();
+    for (key, value) in keys {
+        text.extend([key, " = ", &quoted(value), "\n"]);
+    }
+    text
 }
 
-fn of_server(server: &LocalServer, model: &str) -> String {
-    format!(
-        "\n[provider]\nkind = {}\nbase_url = {}\nmodel = {}\n",
-        quoted(server.kind),
-        quoted(&server.base_url),
-        quoted(model)
-    )
+/// Writes a key to a file of its own.
+fn keep_key(paths: &Paths, key: &str) -> Result<PathBuf, SaveError> {
+    let key = checked(key)?;
+    let file = paths.config_dir.join(KEY_FILE);
+    // One without a configuration is of a run that was cut off.
+    write(&file, &format!("{key}\n"), Existing::Replace)?;
+    Ok(file)
+}
+
+/// Whether that may be the address of a server; the daemon looks closer.
+pub(super) fn is_address(text: &str) -> bool {
+    ["http://", "https://"].iter().any(|scheme| text.starts_with(scheme))
+}
+
+fn shown(file: &Path) -> String {
+    file.display().to_string()
 }
 
 /// A TOML string.
@@ -177,6 +227,10 @@ fn checked(key: &str) -> Result<&str, SaveError> {
     }
     if key.len() > MAX_KEY {
         return Err(SaveError::NotAKey("it is too long"));
+    }
+    // Whoever meant a server must not have its address sent to a service as a key.
+    if key.contains("://") {
+        return Err(SaveError::NotAKey("it is an address; a server at one is another choice"));
     }
     // It goes into a header.
     if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
@@ -262,7 +316,7 @@ mod tests {
     fn what_is_no_key_is_refused_and_nothing_is_written() {
         let home = tempfile::tempdir().unwrap();
         let paths = Paths::under(home.path());
-        for wrong in ["", "  ", "sk one", "sk\u{1b}", "schlüssel", &"x".repeat(5000)] {
+        for wrong in ["", "  ", "sk one", "sk\u{1b}", "schlüssel", "http://sk", &"x".repeat(5000)] {
             let refused = key(wrong).save(&paths);
             assert!(matches!(refused, Err(SaveError::NotAKey(_))), "{refused:?}");
             assert!(super::super::is_first_run(&paths));
@@ -272,14 +326,8 @@ mod tests {
 
     #[test]
     fn names_of_models_cannot_leave_their_string() {
-        let server = LocalServer {
-            name: "Ollama",
-            kind: "ollama",
-            base_url: "http://127.0.0.1:11434/v1".to_owned(),
-            models: Vec::new(),
-        };
         let model = "a\"\n[remote]\nlisten = [\"0.0.0.0\"]";
-        let config: toml::Table = of_server(&server, model).parse().unwrap();
+        let config: toml::Table = provider(&[("model", model)]).parse().unwrap();
         assert_eq!(config.len(), 1);
         assert_eq!(config["provider"]["model"].as_str(), Some(model));
     }
