@@ -16,30 +16,36 @@ use crate::command::approvals::{self, Answer};
 use crate::exit::{Exit, Failure};
 
 /// What is typed to answer an approval.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Key {
     decision: v1::ApprovalDecision,
     scope: v1::ApprovalScope,
     /// The number that the approval was shown with; none: the only one.
     number: Option<usize>,
+    /// Why not, for the model; empty: nothing is said.
+    reason: String,
 }
 
 impl Key {
-    /// Reads `y`, `n`, `a` or `w`, perhaps with a number.
+    /// Reads `y`, `n`, `a` or `w`, perhaps with a number; after `n` perhaps with a reason.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let mut words = text.split_whitespace();
-        let (decision, scope) = match words.next()?.to_ascii_lowercase().as_str() {
+        let text = text.trim();
+        let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        let (decision, scope) = match word.to_ascii_lowercase().as_str() {
             "y" | "yes" => (v1::ApprovalDecision::Allow, v1::ApprovalScope::Once),
             "a" | "always" => (v1::ApprovalDecision::Allow, v1::ApprovalScope::Session),
             "w" | "workspace" => (v1::ApprovalDecision::Allow, v1::ApprovalScope::Workspace),
             "n" | "no" => (v1::ApprovalDecision::Deny, v1::ApprovalScope::Once),
             _ => return None,
         };
-        let number = match words.next() {
-            None => None,
-            Some(number) => Some(number.trim_start_matches('#').parse().ok()?),
-        };
-        words.next().is_none().then_some(Self { decision, scope, number })
+        let (number, reason) = numbered(rest.trim());
+        let is_answer = reason.is_empty() || decision == v1::ApprovalDecision::Deny;
+        is_answer.then(|| Self { decision, scope, number, reason: reason.to_owned() })
+    }
+
+    /// True for a letter that says why: it may be a message, too.
+    pub(super) fn has_reason(&self) -> bool {
+        !self.reason.is_empty()
     }
 }
 
@@ -80,8 +86,8 @@ impl Conversation<'_> {
     }
 
     pub(super) async fn press(&mut self, key: Key) -> Result<(), Failure> {
-        let Key { decision, scope, number } = key;
-        self.answer_approval(number, Answer { decision, scope, reason: "" }).await
+        let Key { decision, scope, number, reason } = key;
+        self.answer_approval(number, Answer { decision, scope, reason: &reason }).await
     }
 
     pub(super) async fn approve(&mut self, argument: &str) -> Result<(), Failure> {
@@ -220,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_a_letter_and_perhaps_a_number() {
+    fn a_key_is_a_letter_perhaps_a_number_and_a_reason_only_against_it() {
         let check = |text: &str, expect: Option<(v1::ApprovalDecision, Option<usize>)>| {
             let key = Key::parse(text).map(|key| (key.decision, key.number));
             assert_eq!(key, expect, "{text:?}");
@@ -232,6 +238,10 @@ mod tests {
         check("yes please", None);
         check("y 1 2", None);
         check("maybe", None);
+        check("never", None);
+        check("n not like this", Some((v1::ApprovalDecision::Deny, None)));
+        let key = Key::parse("no #2 use ripgrep").unwrap();
+        assert_eq!((key.number, key.reason.as_str()), (Some(2), "use ripgrep"));
     }
 
     #[test]

@@ -130,7 +130,7 @@ impl<'a> Conversation<'a> {
             &app.identity().client_id,
             app.config().show_reasoning,
         );
-        let position = first_position(&client, &app.identity().client_id, chosen).await;
+        let position = position(app, &client, chosen, scripted).await;
         Ok(Self {
             app,
             session_id: chosen.session_id.clone(),
@@ -414,7 +414,7 @@ impl<'a> Conversation<'a> {
     /// Goes to another session.
     pub(super) async fn switch_to(&mut self, chosen: &Chosen) {
         self.view.end_stream();
-        let position = first_position(&self.client, &self.app.identity().client_id, chosen).await;
+        let position = position(self.app, &self.client, chosen, self.scripted).await;
         let seen = self.view.transcript.last_seq();
         let cursor = read_cursor(self.app, &self.client, &chosen.session_id, self.scripted);
         let left = std::mem::replace(&mut self.cursor, cursor);
@@ -448,6 +448,14 @@ impl<'a> Conversation<'a> {
             vocabulary.choices = choices.unwrap_or_default();
         });
     }
+}
+
+/// Where to begin. A script is answered what it asks, and nothing of what was said before.
+async fn position(app: &App, client: &Client, chosen: &Chosen, scripted: bool) -> AttachPosition {
+    if scripted && !chosen.is_new {
+        return AttachPosition::OnlyNew;
+    }
+    first_position(client, &app.identity().client_id, chosen).await
 }
 
 fn read_cursor(app: &App, client: &Client, session_id: &str, scripted: bool) -> Option<ReadCursor> {

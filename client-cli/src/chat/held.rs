@@ -93,7 +93,7 @@ impl Conversation<'_> {
         if self.scripted {
             return None;
         }
-        Key::parse(text)?;
+        Key::parse(text).filter(|key| !key.has_reason())?;
         let number = self.view.closed_unread(self.typed_at)?;
         Some(format!("◆ #{number} waits no longer: `{}` was not sent", text.trim()))
     }
@@ -104,7 +104,7 @@ impl Conversation<'_> {
         if self.scripted {
             return None;
         }
-        Key::parse(text)?;
+        Key::parse(text).filter(|key| !key.has_reason())?;
         let question = self.view.transcript.open_questions().next()?;
         let choices = question.choices.join("`, `");
         Some(format!(

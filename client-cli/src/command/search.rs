@@ -133,7 +133,10 @@ pub(crate) fn notes(answer: &v1::SearchMessagesResponse) -> Vec<String> {
         notes.push("nothing such was said".to_owned());
     }
     if answer.truncated {
-        notes.push(format!("the best {}; more with --limit", answer.messages.len()));
+        notes.push(format!(
+            "the best {}; `agentctl search --limit` shows more",
+            answer.messages.len()
+        ));
     }
     if answer.sessions_unread > 0 {
         let (unread, all) = (answer.sessions_unread, answer.sessions);

@@ -1,5 +1,6 @@
 //! The messages that wait for a turn, above the composer.
 
+use agentd_proto::v1;
 use agentd_shared::text::one_line;
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -31,6 +32,12 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State) {
     for (at, message) in open.transcript.queue().take(room).enumerate() {
         let number = format!("{}. ", at + 1);
         let is_own = message.author.client_id == state.author.client_id;
+        // As it is typed.
+        let delivery = match message.delivery {
+            v1::Delivery::Steer => "> ",
+            v1::Delivery::Interrupt => "! ",
+            v1::Delivery::Unspecified | v1::Delivery::Queue => "",
+        };
         let author = if is_own {
             String::new()
         } else {
@@ -43,12 +50,13 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State) {
         } else {
             key.map_or(String::new(), |key| format!("  {key} takes one back"))
         };
-        let fixed = number.width() + author.width() + side.width();
+        let fixed = number.width() + author.width() + delivery.len() + side.width();
         let side = if fixed + 12 > width { String::new() } else { side };
-        let used = number.width() + author.width() + side.width();
+        let used = number.width() + author.width() + delivery.len() + side.width();
         lines.push(Line::from(vec![
             Span::styled(number, theme.accent),
             Span::styled(author, theme.name),
+            Span::styled(delivery, theme.dim),
             Span::styled(one_line(&message.text, width.saturating_sub(used)), theme.text),
             Span::styled(side, theme.dim),
         ]));

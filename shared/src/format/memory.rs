@@ -57,7 +57,7 @@ pub fn more(shown: usize, total: u32) -> Option<String> {
 }
 
 /// What is told in place of an empty list.
-pub const NOTHING: &str = "nothing such is remembered";
+pub const NOTHING: &str = "no memories found";
 
 #[cfg(test)]
 mod tests {

@@ -50,9 +50,8 @@ impl Saved {
         let request = with_deadline(v1::RunChecksRequest { offline: false }, PATIENCE);
         let answer = client.diagnostics().run_checks(request).await;
         let checks = answer.map_err(|status| TryError::Daemon(status.into()))?.into_inner().checks;
-        trouble(&checks).map_or(Ok(()), |check| {
-            Err(TryError::Refused { detail: check.detail.clone() })
-        })
+        trouble(&checks)
+            .map_or(Ok(()), |check| Err(TryError::Refused { detail: check.detail.clone() }))
     }
 }
 

@@ -316,7 +316,8 @@ mod tests {
     fn what_is_no_key_is_refused_and_nothing_is_written() {
         let home = tempfile::tempdir().unwrap();
         let paths = Paths::under(home.path());
-        for wrong in ["", "  ", "sk one", "sk\u{1b}", "schlüssel", "http://sk", &"x".repeat(5000)] {
+        for wrong in ["", "  ", "sk one", "sk\u{1b}", "schlüssel", "http://sk", &"x".repeat(5000)]
+        {
             let refused = key(wrong).save(&paths);
             assert!(matches!(refused, Err(SaveError::NotAKey(_))), "{refused:?}");
             assert!(super::super::is_first_run(&paths));

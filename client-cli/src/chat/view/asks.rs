@@ -39,7 +39,7 @@ impl View {
         } else if asked.free_text {
             "type your answer (/steer TEXT sends a message instead)".to_owned()
         } else {
-            format!("type a choice: {}", choices.join("  "))
+            format!("type a choice: {}; anything else is a new message", choices.join("  "))
         };
         let otherwise = match asked.default_choice.as_str() {
             "" => String::new(),
@@ -70,7 +70,11 @@ impl View {
         }
         let always =
             if rules.is_empty() { "" } else { "  a) in this session  w) in this workspace" };
-        self.asks(Tone::Dim, "  ", &format!("y) allow once{always}  n) deny (or /deny REASON)"));
+        self.asks(
+            Tone::Dim,
+            "  ",
+            &format!("y) allow once{always}  n) deny  n REASON) and say why"),
+        );
         if !rules.is_empty() {
             let text = format!("a and w allow from now on: {}", rules.join("; "));
             self.asks(Tone::Dim, "  ", &text);

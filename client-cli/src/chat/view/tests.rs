@@ -265,7 +265,8 @@ fn failures_questions_and_interruptions_say_what_to_do() {
         stage.rows(),
         [
             "? 30 rounds are used up. Go on?",
-            "  type a choice: 1) continue  2) stop",
+            "  type a choice: 1) continue  2) stop; anything else is a new",
+            "  message",
             "■ interrupted by bob",
             ""
         ]
@@ -349,7 +350,7 @@ fn an_approval_shows_what_runs_how_to_answer_and_who_did() {
             "    [2] ls; rm \\u{202e}x",
             "  asked because it starts a program",
             "  y) allow once  a) in this session  w) in this workspace",
-            "  │ n) deny (or /deny REASON)",
+            "  │ n) deny  n REASON) and say why",
             "  a and w allow from now on: command ls",
             "  /approvals show 1 shows all of it",
             "◆ denied by bob: no",

@@ -1,8 +1,9 @@
 //! What shuts in the programs that agents run.
 
 use agentd_sandbox::{Backend, Choice, Known, Missing, Programs};
+use rustix::process::geteuid;
 
-use super::Check;
+use super::{Check, Outcome};
 
 const NAME: &str = "sandbox";
 
@@ -15,7 +16,18 @@ pub(super) async fn check(programs: Option<&Programs>) -> Check {
     };
     // What came of it is known afterwards.
     let _known = programs.backend().await;
-    found(programs.choice(), programs.known())
+    let found = found(programs.choice(), programs.known());
+    if geteuid().is_root() { of_root(found) } else { found }
+}
+
+/// What works has a limit where the daemon is root.
+fn of_root(found: Check) -> Check {
+    if found.outcome != Outcome::Ok {
+        return found;
+    }
+    let detail =
+        format!("{}; not in workspaces that belong to root, as the daemon does", found.detail);
+    Check::warn(NAME, detail, "run agentd as an ordinary user, or give the workspace to one")
 }
 
 fn found(choice: Choice, known: Known) -> Check {
@@ -92,7 +104,6 @@ mod tests {
     use agentd_sandbox::{Accounting, AllowList, Policy};
 
     use super::*;
-    use crate::checks::Outcome;
 
     fn programs(choice: Choice) -> Programs {
         let (readable, hidden) = (Vec::new(), Vec::new());
@@ -149,6 +160,16 @@ mod tests {
         assert!(check.remedy.contains("apparmor_restrict_unprivileged_userns"), "{check:?}");
         let warning = warning(&broken).expect("it is told");
         assert!(warning.contains("bubblewrap: not permitted"), "{warning}");
+    }
+
+    #[test]
+    fn sb_01_doctor_says_that_root_has_nothing_shut_in_in_its_own_workspaces() {
+        let works = found(Choice::Auto, in_force(Backend::Bubblewrap, Vec::new()));
+        let check = of_root(works);
+        assert_eq!(check.outcome, Outcome::Warn);
+        assert!(check.detail.contains("not in workspaces that belong to root"), "{check:?}");
+        let open = found(Choice::Only(Backend::None), in_force(Backend::None, Vec::new()));
+        assert!(of_root(open).detail.starts_with("NOTHING"), "what is worse is told");
     }
 
     #[test]
