@@ -163,7 +163,7 @@ impl<'a> Conversation<'a> {
     /// # Errors
     /// A report when the daemon refuses for good or the output cannot be written.
     pub(crate) async fn run(mut self, signals: &mut Signals) -> Result<Exit, Failure> {
-        let guard = TerminalGuard::new();
+        let guard = TerminalGuard::new(&self.app.output);
         match signals.unless(self.welcome()).await {
             Ok(welcome) => welcome?,
             Err(_stop) => return Ok(Exit::CtrlC),

@@ -4,6 +4,8 @@ use std::io::{IsTerminal as _, Write as _};
 
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
 
+use crate::output::Output;
+
 /// Size that is assumed when the terminal does not tell.
 const DEFAULT_SIZE: Size = Size { columns: 80, rows: 24 };
 /// Narrowest and widest text.
@@ -50,13 +52,17 @@ impl Size {
 #[derive(Debug)]
 pub(crate) struct TerminalGuard {
     before: Option<Termios>,
+    /// Escape sequences are understood.
+    draws: bool,
 }
 
 impl TerminalGuard {
-    /// Remembers how the terminal is now.
-    pub(crate) fn new() -> Self {
+    /// Remembers how the terminal is now. Where nothing can be drawn it is
+    /// given no escape sequence either.
+    pub(crate) fn new(output: &Output) -> Self {
         let stdin = std::io::stdin();
-        Self { before: stdin.is_terminal().then(|| tcgetattr(&stdin).ok()).flatten() }
+        let before = stdin.is_terminal().then(|| tcgetattr(&stdin).ok()).flatten();
+        Self { before, draws: output.can_draw() }
     }
 }
 
@@ -65,8 +71,8 @@ impl Drop for TerminalGuard {
         let Some(before) = &self.before else { return };
         // There is nobody left to tell if the terminal is gone.
         let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, before);
-        let mut stdout = std::io::stdout();
-        if stdout.is_terminal() {
+        if self.draws {
+            let mut stdout = std::io::stdout();
             // Bracketed paste off, cursor on, the prompt gone.
             drop(stdout.write_all(b"\x1b[?2004l\x1b[?25h\r\x1b[J"));
             drop(stdout.flush());

@@ -9,6 +9,7 @@ mod context;
 mod first_run;
 mod goals;
 mod inside;
+mod looks;
 mod memory;
 mod overview;
 mod plans;
