@@ -265,8 +265,8 @@ fn failures_questions_and_interruptions_say_what_to_do() {
         stage.rows(),
         [
             "? 30 rounds are used up. Go on?",
-            "  type a choice: 1) continue  2) stop; anything else is a new",
-            "  message",
+            "  type a choice: 1) continue  2) stop; anything else is a",
+            "  │ new message",
             "■ interrupted by bob",
             ""
         ]
