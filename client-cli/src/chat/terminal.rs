@@ -73,8 +73,8 @@ impl Drop for TerminalGuard {
         let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, before);
         if self.draws {
             let mut stdout = std::io::stdout();
-            // Bracketed paste off, cursor on, the prompt gone.
-            drop(stdout.write_all(b"\x1b[?2004l\x1b[?25h\r\x1b[J"));
+            // A frame that was cut off is shown, bracketed paste off, cursor on, the prompt gone.
+            drop(stdout.write_all(b"\x1b[?2026l\x1b[?2004l\x1b[?25h\r\x1b[J"));
             drop(stdout.flush());
         }
     }
