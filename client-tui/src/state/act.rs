@@ -33,12 +33,14 @@ impl State {
             Action::Top => {
                 if let Some(open) = &mut self.open {
                     open.document.to_top(&open.transcript);
+                    open.goes_to_top = true;
                 }
-                return self.look_for_earlier();
+                return self.go_on_to_top();
             }
             Action::Latest => {
                 if let Some(open) = &mut self.open {
                     open.document.to_latest();
+                    open.goes_to_top = false;
                 }
             }
             Action::Interrupt => return self.interrupt(),
@@ -236,8 +238,25 @@ impl State {
     /// Moves the window up or, if negative, down. At the top older turns are looked for.
     pub(super) fn scroll(&mut self, up: isize) -> Vec<Effect> {
         let Some(open) = &mut self.open else { return Vec::new() };
+        open.goes_to_top = false;
         open.document.scroll(&open.transcript, open.height, up);
         if up > 0 { self.look_for_earlier() } else { Vec::new() }
+    }
+
+    /// Goes to the first turn of the session for whoever wants to be there, once all turns are read.
+    pub(super) fn go_on_to_top(&mut self) -> Vec<Effect> {
+        if self.open.as_ref().is_none_or(|open| !open.goes_to_top) {
+            return Vec::new();
+        }
+        let stream = self.next_stream();
+        let Some(open) = &mut self.open else { return Vec::new() };
+        if open.is_whole() {
+            open.goes_to_top = false;
+            open.document.to_top(&open.transcript);
+            return Vec::new();
+        }
+        let Some(position) = open.read_all(stream) else { return Vec::new() };
+        vec![Effect::Attach { stream, session_id: open.session_id.clone(), position }]
     }
 
     /// Reads older turns when the window shows the first that are known.

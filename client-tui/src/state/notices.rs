@@ -31,6 +31,8 @@ pub struct Notice {
     /// One inert line.
     pub text: String,
     ticks: u32,
+    /// It is true only until the connection is back.
+    is_of_loss: bool,
 }
 
 /// Notices, of which the oldest is shown.
@@ -42,12 +44,27 @@ pub struct Notices {
 impl Notices {
     /// Adds a notice; the oldest goes when there are too many.
     pub fn say(&mut self, tone: Tone, text: &str) {
+        self.add(tone, text, false);
+    }
+
+    /// Says that the connection is lost, until it is back.
+    pub fn lost(&mut self, text: &str) {
+        self.add(Tone::Warn, text, true);
+    }
+
+    /// Says that the connection is back, in place of its loss.
+    pub fn restored(&mut self) {
+        self.waiting.retain(|notice| !notice.is_of_loss);
+        self.say(Tone::Info, "connected again");
+    }
+
+    fn add(&mut self, tone: Tone, text: &str, is_of_loss: bool) {
         if self.waiting.len() >= WAITING {
             self.waiting.pop_front();
         }
         let text = one_line(text, WIDTH);
         if self.waiting.back().is_none_or(|last| last.text != text) {
-            self.waiting.push_back(Notice { tone, text, ticks: 0 });
+            self.waiting.push_back(Notice { tone, text, ticks: 0, is_of_loss });
         }
     }
 

@@ -45,6 +45,8 @@ pub struct OpenSession {
     /// The transcript begins with the session.
     whole: bool,
     earlier: Option<Earlier>,
+    /// Somebody wants to be at its first turn, which may have to be read yet.
+    pub(super) goes_to_top: bool,
 }
 
 /// A reading from further back.
@@ -86,6 +88,7 @@ impl OpenSession {
             turns,
             whole: false,
             earlier: None,
+            goes_to_top: false,
         }
     }
 

@@ -63,8 +63,8 @@ impl State {
             }
         }
         match event {
-            AttachEvent::Lost { error } => self.notices.say(Tone::Warn, &error.loss()),
-            AttachEvent::Restored => self.notices.say(Tone::Info, "connected again"),
+            AttachEvent::Lost { error } => self.notices.lost(&error.loss()),
+            AttachEvent::Restored => self.notices.restored(),
             AttachEvent::Failed(error) => self.notices.refused("follow the session", error),
             _ => {}
         }
@@ -76,6 +76,7 @@ impl State {
             effects.extend(self.note_read());
         }
         if is_there {
+            effects.extend(self.go_on_to_top());
             effects.extend(self.go_to_wanted_place());
         }
         effects

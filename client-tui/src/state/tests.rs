@@ -567,6 +567,51 @@ fn a_lost_connection_is_told_and_so_is_its_return() {
     drop(state.on(stream(AttachEvent::Restored)));
     drop(state.on(stream(AttachEvent::Attached(v1::Attached::default()))));
     assert!(state.open.as_ref().unwrap().lost.is_none());
+    let told = state.notices.current().map(|notice| notice.text.clone());
+    assert_eq!(told.as_deref(), Some("connected again"), "it is not lost any more");
+}
+
+#[test]
+fn the_way_to_the_top_reads_all_turns_first_unless_somebody_goes_elsewhere_meanwhile() {
+    let from = |stream: u64, event: AttachEvent| {
+        Input::Report(Report::Stream { stream: StreamId(stream), event: Some(event) })
+    };
+    let part = |from_seq| AttachEvent::Attached(v1::Attached { from_seq, ..Default::default() });
+    let answer = |seq: u64| {
+        let message = v1::AssistantMessage {
+            item_id: format!("A{seq}"),
+            text: format!("answer {seq}"),
+            ..v1::AssistantMessage::default()
+        };
+        let body = Some(Body::AssistantMessage(message));
+        AttachEvent::Event(Box::new(v1::Event { seq, body, ..v1::Event::default() }))
+    };
+    let top = || Input::Key(KeyEvent::new(KeyCode::Home, KeyModifiers::CONTROL));
+    for goes_elsewhere in [false, true] {
+        let mut state = State::new(author(), Settings::default());
+        drop(state.open_session(SESSION));
+        let _effects = state.on(Input::Resized { columns: 60, rows: 12 });
+        state.open.as_mut().unwrap().height = 4;
+        for event in [part(90), answer(90), answer(91), AttachEvent::CaughtUp { seq: 91 }] {
+            drop(state.on(from(1, event)));
+        }
+        let reads = state.on(top());
+        let [Effect::Attach { stream, position, .. }] = reads.as_slice() else {
+            panic!("{reads:?}")
+        };
+        assert_eq!(*position, agentd_shared::AttachPosition::FromSeq(1));
+        assert_eq!(state.on(top()), [], "it is being read");
+        if goes_elsewhere {
+            drop(state.on(Input::Key(KeyEvent::new(KeyCode::End, KeyModifiers::CONTROL))));
+        }
+        let whole = [part(1)].into_iter().chain((1..92).map(answer));
+        for event in whole.chain([AttachEvent::CaughtUp { seq: 91 }]) {
+            drop(state.on(from(stream.0, event)));
+        }
+        let open = state.open.as_mut().unwrap();
+        let window = open.document.window(&open.transcript, 4);
+        assert_eq!(window.at_top, !goes_elsewhere);
+    }
 }
 
 #[test]
